@@ -1,0 +1,1 @@
+"""The suite. `python3 -m tests` runs it in every ring: see CONTRIBUTING.md."""
