@@ -31,8 +31,8 @@ DEADBEEF = 0xDEADBEEFDEADBEEF
 SCRAMBLED = 2654435761  # an odd step of the tokens visits all of u32
 
 # Block bytes, plain (4 a slot) or framed (13 a slot), on both sides of each XXH3 length class.
-BLOCK_SIZES: tuple[int, ...] = (1, 2, 3, 4, 5, 8, 9, 10, 16, 18, 19, 32, 33, 60, 61, 64, 78, 79, 128)
-BLOCK_SIZES += (255, 256, 257, 512, 1024)
+BLOCK_SIZES: tuple[int, ...] = (1, 2, 3, 4, 5, 8, 9, 10, 16, 18, 19, 32, 33, 60, 61, 64, 78, 79)
+BLOCK_SIZES += (128, 255, 256, 257, 512, 1024)
 
 SALTS: tuple[tuple[str, str | None, str | None], ...] = (
     ("nothing", None, None),
