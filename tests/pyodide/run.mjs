@@ -1,0 +1,53 @@
+// `python -m MODULE ARGUMENTS` inside Pyodide under node, on the checkout this file lives in.
+//
+//   node tests/pyodide/run.mjs PYODIDE_DIRECTORY SITE_PACKAGES MODULE [ARGUMENT …]
+//
+// The checkout is mounted at /checkout, where the module runs; SITE_PACKAGES (pure Python, put
+// there by a package manager of the host) at /site. The exit status is the module's.
+
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const [indexDirectory, sitePackages, module, ...argv] = process.argv.slice(2);
+if (module === undefined) {
+  console.error("usage: node run.mjs PYODIDE_DIRECTORY SITE_PACKAGES MODULE [ARGUMENT …]");
+  process.exit(2);
+}
+const checkout = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..", "..");
+const indexURL = path.resolve(indexDirectory) + path.sep;
+const { loadPyodide } = await import(pathToFileURL(path.join(indexURL, "pyodide.mjs")).href);
+
+// The names of the environment that change what a test run does; the host's HOME or PATH mean
+// nothing in there.
+const passed = Object.entries(process.env).filter(([name]) => /^(CI$|HYPOTHESIS_|KVHASH_)/.test(name));
+const pyodide = await loadPyodide({
+  indexURL,
+  env: { HOME: "/home/pyodide", ...Object.fromEntries(passed) },
+});
+for (const [directory, mountPoint] of [[checkout, "/checkout"], [path.resolve(sitePackages), "/site"]]) {
+  pyodide.FS.mkdirTree(mountPoint);
+  pyodide.FS.mount(pyodide.FS.filesystems.NODEFS, { root: directory }, mountPoint);
+}
+const status = pyodide.runPython(`
+import os, runpy, sys, traceback
+def run_module(name, arguments):
+    os.chdir("/checkout")
+    sys.path[:0] = ["/checkout", "/site"]
+    sys.argv = [name, *arguments]
+    try:
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
+    except SystemExit as stop:
+        if isinstance(stop.code, str):
+            print(stop.code, file=sys.stderr)
+            return 1
+        return int(stop.code or 0)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return 0
+run_module
+`)(module, pyodide.toPy(argv));
+process.exit(status);
