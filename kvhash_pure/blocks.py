@@ -1,0 +1,154 @@
+"""Blocks: full windows of slots, their hashes, and the pair that the original calls a block.
+
+FORMAT.md, "Hashes" and "Serialised blocks".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .contract import DOCUMENTED, Contract
+from .encoding import block_segments
+from .errors import FieldTypeError, FieldValueError, InvalidJsonError, require_uint
+from .kernel import chain, hash_blocks, xxh3_64
+from .lineage import PositionalLineageHash, lineage_hashes
+from .multimodal import RequestMmObjectInfo
+from .strict_json import loads
+from .values import Frozen, _set
+
+
+class UniversalBlock(Frozen):
+    """One full block: its content hash and its place in the request.
+
+    `block_hash` (u64) says what is in the block, salt included; `plh` says what led to it.
+    vLLM's `BlockHash` is chained and so corresponds to `sequence_hash`, not to `block_hash`.
+    """
+
+    __slots__ = ("block_hash", "plh")
+    _fields = ("block_hash", "plh")
+    block_hash: int
+    plh: PositionalLineageHash
+
+    def __init__(self, block_hash: int, plh: PositionalLineageHash) -> None:
+        _set(self, "block_hash", require_uint(block_hash, "block_hash"))
+        if not isinstance(plh, PositionalLineageHash):
+            raise FieldTypeError(field="plh", value=plh, expected="a PositionalLineageHash")
+        _set(self, "plh", plh)
+
+    @property
+    def position(self) -> int:
+        """Index of the block in its request."""
+        return self.plh.position
+
+    @property
+    def sequence_hash(self) -> int:
+        """The u64 hash of this block and all before it."""
+        return self.plh.current_sequence_hash
+
+    def to_json(self) -> str:
+        """The original's serde form: `{"block_hash":<u64>,"plh":[16 byte values]}`.
+
+        The numbers are bare, as serde_json writes them: JavaScript would round them.
+        """
+        values = ",".join(map(str, bytes(self.plh)))
+        return f'{{"block_hash":{self.block_hash},"plh":[{values}]}}'
+
+    @classmethod
+    def from_json(cls, text: str | bytes, contract: Contract = DOCUMENTED) -> UniversalBlock:
+        """The block of `to_json` or of serde_json. The contract is not in the form."""
+        value = loads(text)
+        if not isinstance(value, dict) or set(value) != {"block_hash", "plh"}:
+            raise InvalidJsonError(
+                field="block", value=value, expected='an object with "block_hash" and "plh"'
+            )
+        octets = value["plh"]
+        if not isinstance(octets, list) or len(octets) != 16:
+            raise InvalidJsonError(field="plh", value=octets, expected="a list of 16 byte values")
+        data = bytes(require_uint(o, "plh", limit=256, index=i) for i, o in enumerate(octets))
+        return cls(value["block_hash"], PositionalLineageHash.from_bytes(data, contract))
+
+    def to_msgpack(self) -> bytes:
+        """The original's MessagePack form: array of 2, u64 in its smallest form, bin of 16."""
+        value = self.block_hash
+        for limit, prefix, width in _MSGPACK_UINTS:
+            if value < limit:
+                break
+        return b"\x92" + prefix + value.to_bytes(width, "big") + b"\xc4\x10" + bytes(self.plh)
+
+    @classmethod
+    def from_msgpack(cls, data: bytes, contract: Contract = DOCUMENTED) -> UniversalBlock:
+        """The block of `to_msgpack` or of rmp_serde. The contract is not in the form."""
+        if not isinstance(data, (bytes, bytearray)):
+            raise FieldTypeError(field="block", value=data, expected="bytes")
+        for _, prefix, width in _MSGPACK_UINTS:
+            head = b"\x92" + prefix
+            start = len(head)
+            if (
+                len(data) == start + width + 18
+                and data.startswith(head)
+                and data[start + width : start + width + 2] == b"\xc4\x10"
+            ):
+                block_hash = int.from_bytes(data[start : start + width], "big")
+                if prefix or block_hash < 0x80:
+                    plh = PositionalLineageHash.from_bytes(data[-16:], contract)
+                    return cls(block_hash, plh)
+        raise FieldValueError(
+            field="block", value=bytes(data), expected="MessagePack: [unsigned integer, bin of 16]"
+        )
+
+
+# Value below, prefix byte, bytes of the value: MessagePack's unsigned integers.
+_MSGPACK_UINTS = (
+    (1 << 7, b"", 1),
+    (1 << 8, b"\xcc", 1),
+    (1 << 16, b"\xcd", 2),
+    (1 << 32, b"\xce", 4),
+    (1 << 64, b"\xcf", 8),
+)
+
+
+def block_hashes(
+    packed: bytes,
+    block_size: int,
+    runs: Sequence[RequestMmObjectInfo],
+    salt_hash: int,
+    first: int,
+    stop: int,
+) -> list[int]:
+    """Block hashes of blocks first … stop - 1 of packed slots; trusts its input."""
+    result: list[int] = []
+    for payload, block_bytes in block_segments(packed, block_size, runs, first, stop):
+        result += hash_blocks(payload, block_bytes, salt_hash)
+    return result
+
+
+def make_blocks(
+    hashes: Sequence[int], contract: Contract, first_position: int = 0, parent: int | None = None
+) -> list[UniversalBlock]:
+    """Blocks of consecutive block hashes, chained from `parent`; trusts its input."""
+    new, cls = object.__new__, UniversalBlock
+    set_hash = cls.block_hash.__set__  # type: ignore[attr-defined]
+    set_plh = cls.plh.__set__  # type: ignore[attr-defined]
+    sequence_hashes = chain(hashes, contract.chain_seed, parent)
+    plhs = lineage_hashes(sequence_hashes, contract, first_position, parent)
+    blocks = []
+    for block_hash, plh in zip(hashes, plhs):
+        block = new(cls)
+        set_hash(block, block_hash)
+        set_plh(block, plh)
+        blocks.append(block)
+    return blocks
+
+
+def compute_block_hash(block_bytes: bytes, salt_hash: int) -> int:
+    """`x(block bytes, salt hash)`: the content hash of one block."""
+    return xxh3_64(block_bytes, require_uint(salt_hash, "salt_hash"))
+
+
+def compute_next_sequence_hash(
+    parent: int, block_hash: int, *, contract: Contract = DOCUMENTED
+) -> int:
+    """`x(LE64 parent sequence hash ‖ LE64 block hash, chain seed)` of two u64."""
+    parent = require_uint(parent, "parent")
+    (result,) = chain([require_uint(block_hash, "block_hash")], contract.chain_seed, parent)
+    return result

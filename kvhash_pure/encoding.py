@@ -1,0 +1,230 @@
+"""From tokens and runs to the bytes of blocks (FORMAT.md, "Tokens" and "Block bytes").
+
+What is hashed is decided here and nowhere else; how it is hashed is `kernel`'s.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Iterator, Sequence
+from struct import error as PackError
+from struct import pack, unpack
+from typing import TYPE_CHECKING
+
+from .errors import U32_LIMIT, U64_LIMIT, FieldTypeError, FieldValueError, require_uint
+from .multimodal import RequestMmObjectInfo, validate_and_sort_mm_info
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, Protocol
+
+    class _HasToList(Protocol):
+        def tolist(self) -> object: ...
+
+    Tokens = Iterable[int] | array[int] | memoryview | _HasToList
+
+MM_SLOT_TAG_TOKEN = 0
+MM_SLOT_TAG_PLACEHOLDER = 1
+
+# One row a kind of slot: name, tag (None: no tag byte), fields in order as (name, bytes).
+# All integers little-endian. A block touched by no run has plain slots only, a block touched by
+# some run has framed slots only.
+FRAMES: tuple[tuple[str, int | None, tuple[tuple[str, int], ...]], ...] = (
+    ("plain token", None, (("token", 4),)),
+    ("framed token", MM_SLOT_TAG_TOKEN, (("tag", 1), ("token", 4), ("zero", 8))),
+    ("placeholder", MM_SLOT_TAG_PLACEHOLDER, (("tag", 1), ("run_offset", 4), ("mm_hash", 8))),
+)
+PLAIN_SLOT_BYTES, FRAMED_SLOT_BYTES, _ = (
+    sum(width for _, width in fields) for _, _, fields in FRAMES
+)
+
+_TOKEN = "a token: an integer, 0 to 2^32 - 1"
+_UNORDERED = (set, frozenset, dict)
+_AMBIGUOUS = (bytes, bytearray)
+# Neither C nor Python promises 4 bytes to any of array's type codes.
+_U32_CODE = next((code for code in "IL" if array(code).itemsize == 4), None)
+# Before 3.10, array takes whatever has __int__ (a Decimal) for an integer.
+_TAKES_INT_METHOD = sys.version_info < (3, 10)
+_INTEGER_CODES = {1: "bB", 2: "hH", 4: "iI", 8: "qQ"}
+
+
+def pack_tokens(tokens: Tokens, field: str = "tokens") -> bytes:
+    """The tokens as u32 little-endian bytes, 4 a token.
+
+    Takes an iterable of ints, an object with the buffer protocol (read by its item format), or
+    one with `tolist()`. Raises FieldTypeError or FieldValueError with the index and the value of
+    the first token that is no u32; `bytes` are refused, because they could mean items or memory.
+    """
+    kind = type(tokens)
+    if kind is list or kind is tuple:
+        return _pack_ints(tokens, field)  # type: ignore[arg-type]
+    if kind is range:
+        _check_range(tokens, field)  # type: ignore[arg-type]
+        return _pack_ints(tokens, field)  # type: ignore[arg-type]
+    if isinstance(tokens, _AMBIGUOUS):
+        raise FieldTypeError(
+            field=field,
+            value=tokens,
+            expected="token ids, not raw bytes: pass list(data) or memoryview(data).cast(…)",
+        )
+    if isinstance(tokens, (str, *_UNORDERED)):
+        raise FieldTypeError(field=field, value=tokens, expected="an ordered iterable of tokens")
+    try:
+        view = memoryview(tokens)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    else:
+        return _pack_buffer(view, field)
+    if hasattr(tokens, "tolist"):
+        tokens = tokens.tolist()
+    try:
+        values = list(tokens)  # type: ignore[arg-type]
+    except TypeError:
+        if hasattr(tokens, "__iter__"):
+            raise  # its own iterator failed; that is not ours to rename
+        raise FieldTypeError(field=field, value=tokens, expected="an iterable of tokens") from None
+    return _pack_ints(values, field)
+
+
+def _check_range(tokens: range, field: str) -> None:
+    """Both ends fit, so all do: a huge range is refused before it is walked."""
+    for value in (tokens[0], tokens[-1]) if tokens else ():
+        if not 0 <= value < U32_LIMIT:
+            index = (value - tokens.start) // tokens.step
+            raise FieldValueError(field=field, index=index, value=value, expected=_TOKEN)
+
+
+def _pack_ints(values: Sequence[int], field: str) -> bytes:
+    try:
+        if _U32_CODE is None:
+            packed = pack(f"<{len(values)}I", *values)
+        else:
+            items = array(_U32_CODE, values)
+            if sys.byteorder == "big":
+                items.byteswap()
+            packed = items.tobytes()
+    except (TypeError, ValueError, OverflowError, PackError):
+        _raise_bad_token(values, field)
+        raise
+    # True and False pack as 1 and 0. Looking for those bytes first, aligned or not, spares most
+    # requests the 25 ns a token that looking at each type costs.
+    if _TAKES_INT_METHOD or b"\0\0\0\0" in packed or b"\1\0\0\0" in packed:
+        for kind in set(map(type, values)) - {int}:
+            if kind is bool or not hasattr(kind, "__index__"):
+                _raise_bad_token(values, field)
+    return packed
+
+
+def _raise_bad_token(values: Sequence[object], field: str) -> None:
+    for i, value in enumerate(values):
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise FieldTypeError(field=field, index=i, value=value, expected=_TOKEN)
+        try:
+            require_uint(value, field, limit=U32_LIMIT, index=i)
+        except FieldValueError:
+            raise FieldValueError(field=field, index=i, value=value, expected=_TOKEN) from None
+
+
+def _pack_buffer(view: memoryview, field: str) -> bytes:
+    if view.ndim != 1:
+        raise FieldTypeError(
+            f"{field} has {view.ndim} dimensions; expected 1",
+            field=field,
+            value=view.ndim,
+            expected="1 dimension",
+        )
+    order, code = view.format[:-1], view.format[-1:]
+    little = order == "<" or (order in ("", "@", "=") and sys.byteorder == "little")
+    if order not in ("", "@", "=", "<", ">", "!") or code not in "bBhHiIlLqQnN":
+        raise FieldTypeError(
+            f"{field} has items of format {view.format!r}; expected integers",
+            field=field,
+            index=0 if view.shape[0] else None,
+            value=view.format,
+            expected=_TOKEN,
+        )
+    code = _INTEGER_CODES[view.itemsize][code.isupper()]
+    data = view.tobytes()
+    if little and code == "I":
+        return data
+    return _pack_ints(unpack(f"{'<' if little else '>'}{view.shape[0]}{code}", data), field)
+
+
+def block_segments(
+    packed: bytes, block_size: int, runs: Sequence[RequestMmObjectInfo], first: int, stop: int
+) -> Iterator[tuple[memoryview, int]]:
+    """Blocks first … stop - 1 as `(bytes, bytes a block)`, equally encoded neighbours together.
+
+    `packed` holds 4 bytes a slot; `runs` are valid and sorted. Costs O(slots) and no Python step
+    for a single slot.
+    """
+    view = memoryview(packed)
+    position = first
+    plain_bytes = PLAIN_SLOT_BYTES * block_size
+    for start, end in _touched_blocks(runs, block_size, first, stop):
+        if position < start:
+            yield view[position * plain_bytes : start * plain_bytes], plain_bytes
+        tokens = packed[start * plain_bytes : end * plain_bytes]
+        frames = _frames(tokens, runs, start * block_size)
+        yield memoryview(frames), FRAMED_SLOT_BYTES * block_size
+        position = end
+    if position < stop:
+        yield view[position * plain_bytes : stop * plain_bytes], plain_bytes
+
+
+def _touched_blocks(
+    runs: Sequence[RequestMmObjectInfo], block_size: int, first: int, stop: int
+) -> Iterator[tuple[int, int]]:
+    """Ranges of blocks that some run touches, ascending, disjoint, cut to first … stop."""
+    start = end = first
+    for run in runs:
+        low = max(run.offset // block_size, first)
+        high = min((run.end - 1) // block_size + 1, stop)
+        if low >= high:
+            continue
+        if low > end:
+            if start < end:
+                yield start, end
+            start = low
+        end = max(high, end)
+    if start < end:
+        yield start, end
+
+
+def _frames(tokens: bytes, runs: Sequence[RequestMmObjectInfo], start: int) -> bytearray:
+    """13-byte frames of packed `tokens`, the first of them at slot `start`, column by column."""
+    width = FRAMED_SLOT_BYTES
+    stop = start + len(tokens) // PLAIN_SLOT_BYTES
+    frames = bytearray(width * (stop - start))  # tag 0 and the zero bytes are there already
+    for k in range(4):
+        frames[1 + k :: width] = tokens[k::4]
+    for run in runs:
+        low, high = max(run.offset, start), min(run.end, stop)
+        if low >= high:
+            continue
+        part = bytearray(pack("<BIQ", MM_SLOT_TAG_PLACEHOLDER, 0, run.mm_hash) * (high - low))
+        # The original casts the 64-bit difference to u32: it wraps.
+        first = (low - run.offset) % U32_LIMIT
+        offsets = _pack_ints([(first + i) % U32_LIMIT for i in range(high - low)], "run_offset")
+        for k in range(4):
+            part[1 + k :: width] = offsets[k::4]
+        frames[width * (low - start) : width * (high - start)] = part
+    return frames
+
+
+def compute_block_bytes_with_mm(
+    tokens: Tokens, block_offset: int, mm_runs: Sequence[RequestMmObjectInfo]
+) -> bytes:
+    """The bytes hashed for one block of `tokens` that starts at slot `block_offset`.
+
+    `mm_runs` are the request's runs (offsets in slots of the whole request); runs that do not
+    touch the block are ignored. 4 bytes a slot where none touches it, else 13.
+    """
+    packed = pack_tokens(tokens)
+    start = require_uint(block_offset, "block_offset")
+    stop = start + len(packed) // PLAIN_SLOT_BYTES
+    runs = validate_and_sort_mm_info(mm_runs, U64_LIMIT)
+    if not any(run.offset < stop and run.end > start for run in runs):
+        return packed
+    return bytes(_frames(packed, runs, start))

@@ -1,0 +1,149 @@
+"""What is said when input is wrong: one exception family, and the checks that raise it.
+
+Every error is a `KvHashingError` and also a `ValueError` or a `TypeError`. The attributes are API
+(what was wrong, where, its value, what would be right); the text of the message is not.
+Nothing here knows what a request, a block or a hash is.
+"""
+
+from __future__ import annotations
+
+from operator import index as _as_int
+
+U32_LIMIT = 1 << 32
+U64_LIMIT = 1 << 64
+U128_LIMIT = 1 << 128
+_SHOWN_CHARS = 80
+
+
+def shown(value: object) -> str:
+    """`repr(value)` that fits in a line, whatever the value is or does."""
+    if isinstance(value, int) and value.bit_length() > 256:
+        return f"an integer of {value.bit_length()} bits"
+    if isinstance(value, (bytes, bytearray, str)) and len(value) > _SHOWN_CHARS:
+        return f"{value[:_SHOWN_CHARS]!r}... ({len(value)} long)"
+    if isinstance(value, (list, tuple, dict, set, frozenset)) and len(value) > 8:
+        return f"a {type(value).__name__} of {len(value)} items"
+    try:
+        text = repr(value).replace("\n", " ")
+    except Exception:  # a hostile __repr__ must not hide the error that we came to report
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 2 * _SHOWN_CHARS else text[: 2 * _SHOWN_CHARS] + "..."
+
+
+class KvHashingError(Exception):
+    """Base of all errors of this package.
+
+    Attributes: `field` (dotted name, for example "mm_info.offset"), `index` (position in that
+    field's sequence, else None), `value` (the offending value) and `expected` (what would be
+    right, in words). A `message` of one's own replaces the one made from them.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        field: str,
+        index: int | None = None,
+        value: object = None,
+        expected: str = "",
+    ) -> None:
+        if not message:
+            root, dot, rest = field.partition(".")
+            where = root + ("" if index is None else f"[{index}]") + dot + rest
+            message = f"{where} is {shown(value)}; expected {expected}"
+        super().__init__(message)
+        self.field = field
+        self.index = index
+        self.value = value
+        self.expected = expected
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_restore, (type(self), self.args[0], dict(self.__dict__)))
+
+
+def _restore(kind: type[KvHashingError], message: str, state: dict[str, object]) -> KvHashingError:
+    error = kind(message, field="")
+    error.__dict__.update(state)
+    return error
+
+
+class FieldTypeError(KvHashingError, TypeError):
+    """A value of the wrong type."""
+
+
+class FieldValueError(KvHashingError, ValueError):
+    """A value of the right type that is out of range or malformed."""
+
+
+class UnknownFieldError(FieldValueError):
+    """A key that the JSON form does not have, or a required one that is missing."""
+
+
+class InvalidJsonError(FieldValueError):
+    """Text that is not strict JSON. `index` is the offset of the character."""
+
+
+class EmptyRunError(FieldValueError):
+    """A run of length 0 (EmptyRun in the original)."""
+
+
+class OffsetOverflowError(FieldValueError):
+    """A run whose offset + length leaves 64 bits (OffsetOverflow in the original)."""
+
+
+class OutOfBoundsError(FieldValueError):
+    """A run that ends after the last token (OutOfBounds in the original)."""
+
+
+class OverlappingError(FieldValueError):
+    """Two runs over one slot; `value` is the later run's offset (Overlapping in the original)."""
+
+
+class PositionOverflowError(FieldValueError):
+    """More blocks than a PLH has positions for: 2^24."""
+
+
+class ContractMismatchError(FieldValueError):
+    """Two contracts in one operation. Their hashes never compare."""
+
+
+def require_uint(
+    value: object, field: str, *, limit: int = U64_LIMIT, least: int = 0, index: int | None = None
+) -> int:
+    """`value` as an int in least … limit - 1, or an error. bool is not a number here."""
+    bits = limit.bit_length() - 1
+    expected = f"an integer, {least} to 2^{bits} - 1"
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise FieldTypeError(field=field, index=index, value=value, expected=expected)
+    try:
+        number = _as_int(value)  # type: ignore[call-overload]
+    except TypeError:  # numpy.bool_ and arrays have __index__ and refuse to use it
+        raise FieldTypeError(field=field, index=index, value=value, expected=expected) from None
+    if not least <= number < limit:
+        raise FieldValueError(field=field, index=index, value=value, expected=expected)
+    return int(number)
+
+
+def require_block_size(value: object, field: str = "block_size") -> int:
+    """Slots a block: 1 … 2^32 - 1."""
+    return require_uint(value, field, limit=U32_LIMIT, least=1)
+
+
+def require_text(value: object, field: str) -> str | None:
+    """None, or a str that has a UTF-8 form (no lone surrogates); no normalisation."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise FieldTypeError(field=field, value=value, expected="a str or None")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise FieldValueError(
+            f"{field} has the lone surrogate U+{ord(value[error.start]):04X} at character "
+            f"{error.start}; expected text that can be written as UTF-8",
+            field=field,
+            index=error.start,
+            value=value,
+            expected="text that can be written as UTF-8",
+        ) from None
+    return value

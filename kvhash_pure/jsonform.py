@@ -1,0 +1,39 @@
+"""A request's JSON in, its hashes as JSON out (FORMAT.md, "JSON"): what the command line and the
+page both speak. Only shapes live here; every number comes from `request`.
+"""
+
+from __future__ import annotations
+
+from .request import Request
+from .strict_json import hex64, hex128, loads
+
+DEFAULT_BLOCK_SIZE = 16
+
+
+def load_request(text: str | bytes) -> tuple[Request, int | None]:
+    """The request of a JSON text, and the block size that it names (None: it names none)."""
+    value = loads(text)
+    request = Request.from_dict(value)
+    size = value.get("block_size") if isinstance(value, dict) else None
+    return request, None if size is None else int(size)
+
+
+def hash_report(request: Request, block_size: int | None) -> dict[str, object]:
+    """All hashes of a request. `block_size` None: 16, and the report says that it was chosen."""
+    size = DEFAULT_BLOCK_SIZE if block_size is None else block_size
+    report: dict[str, object] = {"contract": request.contract.name, "block_size": size}
+    if block_size is None:
+        report["block_size_is_default"] = True
+    report["salt_hash"] = hex64(request.salt_hash())
+    report["blocks"] = [
+        {
+            "position": block.position,
+            "block_hash": hex64(block.block_hash),
+            "sequence_hash": hex64(block.sequence_hash),
+            "plh": hex128(int(block.plh)),
+            "plh_text": str(block.plh),
+        }
+        for block in request.into_blocks(size)
+    ]
+    report["tail"] = request.total_tokens % size
+    return report

@@ -1,0 +1,106 @@
+"""Runs of multimodal placeholder slots: what they are and when they are valid.
+
+How a run changes the bytes of a block is `encoding`'s. FORMAT.md, "Runs".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .errors import (
+    U64_LIMIT,
+    EmptyRunError,
+    FieldTypeError,
+    FieldValueError,
+    OffsetOverflowError,
+    OutOfBoundsError,
+    OverlappingError,
+    require_uint,
+)
+from .values import Frozen, _set
+
+
+class RequestMmObjectInfo(Frozen):
+    """One run of placeholder slots: `length` slots from slot `offset` on show object `mm_hash`.
+
+    All three are u64; `offset` counts tokens of the request, not blocks. A length of 0 and a run
+    outside the tokens are errors of the request that the run is given to.
+
+    >>> RequestMmObjectInfo(mm_hash=0xDEADBEEF, offset=2, length=4).end
+    6
+    """
+
+    __slots__ = ("length", "mm_hash", "offset")
+    _fields = ("mm_hash", "offset", "length")
+    mm_hash: int
+    offset: int
+    length: int
+
+    def __init__(self, mm_hash: int, offset: int, length: int) -> None:
+        _set(self, "mm_hash", require_uint(mm_hash, "mm_hash"))
+        _set(self, "offset", require_uint(offset, "offset"))
+        _set(self, "length", require_uint(length, "length"))
+
+    @property
+    def end(self) -> int:
+        """The first slot after the run."""
+        return self.offset + self.length
+
+    def __repr__(self) -> str:
+        return (
+            f"RequestMmObjectInfo(mm_hash={self.mm_hash:#x}, "
+            f"offset={self.offset}, length={self.length})"
+        )
+
+
+TokenBlockMmInfo = RequestMmObjectInfo
+"""The name that `dynamo-tokens` has for the same thing."""
+
+
+def validate_and_sort_mm_info(
+    mm_info: Iterable[RequestMmObjectInfo], tokens_len: int
+) -> tuple[RequestMmObjectInfo, ...]:
+    """The runs, valid for a request of `tokens_len` slots, sorted by offset.
+
+    Raises, with the index that the run had in `mm_info`: EmptyRunError, OffsetOverflowError,
+    OutOfBoundsError, OverlappingError (at the later run's offset). Runs that touch end to start
+    are fine; input order does not matter. Source: `validate_and_sort_mm_info` of the original.
+    """
+    if mm_info is None:
+        return ()
+    try:
+        runs = tuple(mm_info)
+    except TypeError:
+        raise FieldTypeError(
+            field="mm_info", value=mm_info, expected="an iterable of RequestMmObjectInfo"
+        ) from None
+    if not runs:
+        return ()
+    for i, run in enumerate(runs):
+        if not isinstance(run, RequestMmObjectInfo):
+            raise FieldTypeError(
+                field="mm_info", index=i, value=run, expected="a RequestMmObjectInfo"
+            )
+    # Sorted first, then checked one by one: which error wins is the original's rule.
+    order = sorted(range(len(runs)), key=lambda i: runs[i].offset)
+    before: int | None = None
+    problem: type[FieldValueError]
+    for i in order:
+        run = runs[i]
+        if run.length == 0:
+            raise EmptyRunError(
+                field="mm_info.length", index=i, value=0, expected="at least 1 slot"
+            )
+        if run.end >= U64_LIMIT:
+            problem, expected = OffsetOverflowError, f"offset + {run.length} below 2^64"
+        elif run.end > tokens_len:
+            problem = OutOfBoundsError
+            expected = f"a run that ends within the {tokens_len} tokens, not at {run.end}"
+        elif before is not None and run.offset < runs[before].end:
+            problem = OverlappingError
+            expected = f"{runs[before].end} or more, where mm_info[{before}] ends"
+        else:
+            before = i
+            continue
+        raise problem(field="mm_info.offset", index=i, value=run.offset, expected=expected)
+    return tuple(runs[i] for i in order)

@@ -1,0 +1,229 @@
+"""A request: what determines its keys, validated when built, immutable after.
+
+The four projections (block hashes, sequence hashes, PLHs, blocks) each hash from the packed
+tokens. FORMAT.md, "Request" and "JSON".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from struct import unpack
+from typing import TYPE_CHECKING
+
+from .blocks import UniversalBlock, block_hashes, make_blocks
+from .contract import DOCUMENTED, Contract, require_contract
+from .encoding import pack_tokens
+from .errors import FieldTypeError, UnknownFieldError, require_block_size, require_text
+from .kernel import chain
+from .lineage import PositionalLineageHash, lineage_hashes, require_block_count
+from .multimodal import RequestMmObjectInfo, validate_and_sort_mm_info
+from .strict_json import hex64, u64_from_json
+from .values import Frozen, _set
+
+if TYPE_CHECKING:
+    from .encoding import Tokens
+
+_REQUEST_KEYS = ("tokens", "lora_name", "salt", "mm_info", "contract", "block_size")
+_RUN_KEYS = ("mm_hash", "offset", "length")
+
+
+class Request(Frozen):
+    """Tokens and all else that goes into their keys.
+
+    `tokens`: u32 each, any iterable of ints or a buffer of integers. `lora_name`, `salt`: text
+    or None; "" counts as absent; no Unicode normalisation. `mm_info`: runs of placeholder slots,
+    any order. `contract` says which rules make the hashes. Raises KvHashingError kinds that name
+    field, index and value. Keeps 4 bytes a token.
+
+    >>> request = Request(range(40), lora_name="adapter-a")
+    >>> [str(plh) for plh in request.positional_lineage_hashes(16)]
+    ['0:4onqDi3QGZY', '1:JPdCs7nEu2v:12mcg3f7sB3']
+    """
+
+    __slots__ = ("_packed", "_tokens", "contract", "lora_name", "mm_info", "salt")
+    _fields = ("_packed", "lora_name", "salt", "mm_info", "contract")
+    _packed: bytes
+    _tokens: tuple[int, ...]
+    lora_name: str | None
+    salt: str | None
+    mm_info: tuple[RequestMmObjectInfo, ...]
+    contract: Contract
+
+    def __init__(
+        self,
+        tokens: Tokens,
+        *,
+        lora_name: str | None = None,
+        salt: str | None = None,
+        mm_info: Iterable[RequestMmObjectInfo] = (),
+        contract: Contract = DOCUMENTED,
+    ) -> None:
+        packed = pack_tokens(tokens)
+        _set(self, "_packed", packed)
+        _set(self, "lora_name", require_text(lora_name, "lora_name"))
+        _set(self, "salt", require_text(salt, "salt"))
+        _set(self, "mm_info", validate_and_sort_mm_info(mm_info, len(packed) // 4))
+        _set(self, "contract", require_contract(contract))
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """The tokens as given (what stands at placeholder slots is kept, though not hashed)."""
+        try:
+            return self._tokens
+        except AttributeError:  # unpacked on demand: a hashing program never asks
+            _set(self, "_tokens", unpack(f"<{self.total_tokens}I", self._packed))
+            return self._tokens
+
+    @property
+    def total_tokens(self) -> int:
+        """Number of slots, placeholders included."""
+        return len(self._packed) // 4
+
+    def salt_hash(self) -> int:
+        """The u64 that seeds every block hash."""
+        return self.contract.salt_hash(self.salt, self.lora_name)
+
+    def block_hashes(self, block_size: int) -> list[int]:
+        """Content hash (u64) of each full block of `block_size` slots, 1 … 2^32 - 1.
+
+        Raises PositionOverflowError, before anything is hashed, above 2^24 blocks.
+        """
+        size = require_block_size(block_size)
+        blocks = require_block_count(self.total_tokens // size)
+        return block_hashes(self._packed, size, self.mm_info, self.salt_hash(), 0, blocks)
+
+    def sequence_hashes(self, block_size: int) -> list[int]:
+        """Lineage hash (u64) of each full block; see `block_hashes`."""
+        return chain(self.block_hashes(block_size), self.contract.chain_seed)
+
+    def positional_lineage_hashes(self, block_size: int) -> list[PositionalLineageHash]:
+        """PLH of each full block; see `block_hashes`."""
+        return list(lineage_hashes(self.sequence_hashes(block_size), self.contract))
+
+    def into_blocks(self, block_size: int) -> list[UniversalBlock]:
+        """Block hash and PLH of each full block; see `block_hashes`. The request is not used up."""
+        return make_blocks(self.block_hashes(block_size), self.contract)
+
+    @staticmethod
+    def builder() -> RequestBuilder:
+        """The original's way to build one, field by field."""
+        return RequestBuilder()
+
+    @classmethod
+    def from_dict(cls, value: object) -> Request:
+        """The request of its JSON form (FORMAT.md, "JSON").
+
+        A `block_size` in it is checked and left to `jsonform.load_request`: a request has none.
+        """
+        fields = _object(value, "request", _REQUEST_KEYS, required=("tokens",))
+        if fields.get("block_size") is not None:
+            require_block_size(fields["block_size"])
+        tokens, runs = fields["tokens"], fields.get("mm_info")
+        if runs is not None and not isinstance(runs, (list, tuple)):
+            raise FieldTypeError(field="mm_info", value=runs, expected="a list of runs")
+        name = fields.get("contract", DOCUMENTED.name)
+        return cls(
+            tokens,  # type: ignore[arg-type]
+            lora_name=fields.get("lora_name"),  # type: ignore[arg-type]
+            salt=fields.get("salt"),  # type: ignore[arg-type]
+            mm_info=[_run(run, i) for i, run in enumerate(runs or ())],
+            contract=Contract.named(name),  # type: ignore[arg-type]
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form; `from_dict` gives the same request back."""
+        return {
+            "tokens": list(self.tokens),
+            "lora_name": self.lora_name,
+            "salt": self.salt,
+            "mm_info": [
+                {"mm_hash": hex64(run.mm_hash), "offset": run.offset, "length": run.length}
+                for run in self.mm_info
+            ],
+            "contract": self.contract.name,
+        }
+
+    def __repr__(self) -> str:
+        parts = [repr(list(self.tokens))]
+        parts += [
+            f"{name}={value!r}"
+            for name, value in zip(self._fields[1:], self._key()[1:])
+            if value not in (None, (), DOCUMENTED)
+        ]
+        return f"Request({', '.join(parts)})"
+
+
+class RequestBuilder:
+    """Setters that return the builder, then `build()`; the last call of a setter wins."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, object] = {}
+
+    def tokens(self, tokens: Tokens) -> RequestBuilder:
+        """Required."""
+        return self._with("tokens", tokens)
+
+    def lora_name(self, lora_name: str | None) -> RequestBuilder:
+        """Name of the adapter; "" counts as absent."""
+        return self._with("lora_name", lora_name)
+
+    def salt(self, salt: str | None) -> RequestBuilder:
+        """Separates caches; "" counts as absent."""
+        return self._with("salt", salt)
+
+    def mm_info(self, mm_info: Iterable[RequestMmObjectInfo]) -> RequestBuilder:
+        """All runs of the request, in any order."""
+        return self._with("mm_info", mm_info)
+
+    def contract(self, contract: Contract) -> RequestBuilder:
+        """`DOCUMENTED` where it is not called."""
+        return self._with("contract", contract)
+
+    def build(self) -> Request:
+        """The request; UnknownFieldError if `tokens` was never called."""
+        if "tokens" not in self._values:
+            raise _missing("tokens", "request")
+        return Request(**self._values)  # type: ignore[arg-type]
+
+    def _with(self, field: str, value: object) -> RequestBuilder:
+        self._values[field] = value
+        return self
+
+
+def _missing(key: str, what: str, index: int | None = None) -> UnknownFieldError:
+    return UnknownFieldError(
+        f"{what} has no {key!r}; expected it to be there",
+        field=key,
+        index=index,
+        expected=f"{key!r} in the {what}",
+    )
+
+
+def _object(
+    value: object,
+    what: str,
+    keys: tuple[str, ...],
+    required: tuple[str, ...],
+    index: int | None = None,
+) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise FieldTypeError(field=what, index=index, value=value, expected="a JSON object")
+    for key in value:
+        if key not in keys:
+            raise UnknownFieldError(
+                f"{what if index is None else f'{what}[{index}]'} has the unknown key {key!r}; "
+                f"expected only {', '.join(keys)}",
+                field=str(key),
+                index=index,
+                value=key,
+                expected=f"one of {', '.join(keys)}",
+            )
+    for key in required:
+        if key not in value:
+            raise _missing(key, what if index is None else f"{what}[{index}]", index)
+    return value
+
+
+def _run(value: object, i: int) -> RequestMmObjectInfo:
+    fields = _object(value, "mm_info", _RUN_KEYS, required=_RUN_KEYS, index=i)
+    return RequestMmObjectInfo(*(u64_from_json(fields[k], f"mm_info.{k}", i) for k in _RUN_KEYS))

@@ -1,0 +1,49 @@
+"""What all value classes share: frozen, comparable, hashable, a repr that can be pasted back."""
+
+from __future__ import annotations
+
+_set = object.__setattr__
+
+
+class Frozen:
+    """Base of immutable values. A subclass names its fields, in constructor order, in `_fields`."""
+
+    __slots__ = ()
+    _fields: tuple[str, ...] = ()
+
+    def __init__(self, **values: object) -> None:
+        if sorted(values) != sorted(self._fields):
+            raise TypeError(f"{type(self).__name__} takes exactly {', '.join(self._fields)}")
+        for name, value in values.items():
+            _set(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable: {name} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable: {name} cannot be deleted")
+
+    def _key(self) -> tuple[object, ...]:
+        return tuple(getattr(self, name) for name in self._fields)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._fields)
+        return f"{type(self).__name__}({parts})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_restore, (type(self), self._key()))
+
+
+def _restore(kind: type[Frozen], values: tuple[object, ...]) -> Frozen:
+    new = kind.__new__(kind)
+    for name, value in zip(kind._fields, values):
+        _set(new, name, value)
+    return new
