@@ -38,3 +38,38 @@ __version__ = "0.1.0"
 
 compute_hash_v2 = xxh3_64
 """The original's name for seeded XXH3-64."""
+
+__all__ = [
+    "CONTRACTS",
+    "DOCUMENTED",
+    "DYNAMO_1_3",
+    "MM_SLOT_TAG_PLACEHOLDER",
+    "MM_SLOT_TAG_TOKEN",
+    "Contract",
+    "ContractMismatchError",
+    "EmptyRunError",
+    "FieldTypeError",
+    "FieldValueError",
+    "InvalidJsonError",
+    "KvHashingError",
+    "OffsetOverflowError",
+    "OutOfBoundsError",
+    "OverlappingError",
+    "PositionOverflowError",
+    "PositionalLineageHash",
+    "Request",
+    "RequestBuilder",
+    "RequestMmObjectInfo",
+    "TokenBlockMmInfo",
+    "UniversalBlock",
+    "UnknownFieldError",
+    "__version__",
+    "compute_block_bytes_with_mm",
+    "compute_block_hash",
+    "compute_hash_v2",
+    "compute_next_sequence_hash",
+    "compute_salt_hash",
+    "compute_salt_hash_from_bytes",
+    "validate_and_sort_mm_info",
+    "xxh3_64",
+]

@@ -70,9 +70,7 @@ class UniversalBlock(Frozen):
     def to_msgpack(self) -> bytes:
         """The original's MessagePack form: array of 2, u64 in its smallest form, bin of 16."""
         value = self.block_hash
-        for limit, prefix, width in _MSGPACK_UINTS:
-            if value < limit:
-                break
+        prefix, width = next((p, w) for limit, p, w in _MSGPACK_UINTS if value < limit)
         return b"\x92" + prefix + value.to_bytes(width, "big") + b"\xc4\x10" + bytes(self.plh)
 
     @classmethod
@@ -123,12 +121,12 @@ def block_hashes(
 
 
 def make_blocks(
-    hashes: Sequence[int], contract: Contract, first_position: int = 0, parent: int | None = None
+    hashes: list[int], contract: Contract, first_position: int = 0, parent: int | None = None
 ) -> list[UniversalBlock]:
     """Blocks of consecutive block hashes, chained from `parent`; trusts its input."""
     new, cls = object.__new__, UniversalBlock
-    set_hash = cls.block_hash.__set__  # type: ignore[attr-defined]
-    set_plh = cls.plh.__set__  # type: ignore[attr-defined]
+    set_hash = cls.block_hash.__set__  # type: ignore[attr-defined,misc]
+    set_plh = cls.plh.__set__  # type: ignore[attr-defined,misc]
     sequence_hashes = chain(hashes, contract.chain_seed, parent)
     plhs = lineage_hashes(sequence_hashes, contract, first_position, parent)
     blocks = []

@@ -10,19 +10,19 @@ from array import array
 from collections.abc import Iterator, Sequence
 from struct import error as PackError
 from struct import pack, unpack
-from typing import TYPE_CHECKING
 
 from .errors import U32_LIMIT, U64_LIMIT, FieldTypeError, FieldValueError, require_uint
 from .multimodal import RequestMmObjectInfo, validate_and_sort_mm_info
 
+TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, Protocol
+    from typing import Protocol, Union
 
     class _HasToList(Protocol):
         def tolist(self) -> object: ...
 
-    Tokens = Iterable[int] | array[int] | memoryview | _HasToList
+    Tokens = Union[Iterable[int], array[int], memoryview, _HasToList]
 
 MM_SLOT_TAG_TOKEN = 0
 MM_SLOT_TAG_PLACEHOLDER = 1
@@ -74,14 +74,16 @@ def pack_tokens(tokens: Tokens, field: str = "tokens") -> bytes:
         view = memoryview(tokens)  # type: ignore[arg-type]
     except TypeError:
         pass
+    except (ValueError, BufferError):  # numpy's datetime64, a released view
+        expected = "tokens in a buffer that can be read as integers"
+        raise FieldTypeError(field=field, value=tokens, expected=expected) from None
     else:
         return _pack_buffer(view, field)
-    if hasattr(tokens, "tolist"):
-        tokens = tokens.tolist()
+    source: object = tokens.tolist() if hasattr(tokens, "tolist") else tokens
     try:
-        values = list(tokens)  # type: ignore[arg-type]
+        values = list(source)  # type: ignore[call-overload]
     except TypeError:
-        if hasattr(tokens, "__iter__"):
+        if hasattr(source, "__iter__"):
             raise  # its own iterator failed; that is not ours to rename
         raise FieldTypeError(field=field, value=tokens, expected="an iterable of tokens") from None
     return _pack_ints(values, field)
@@ -89,10 +91,13 @@ def pack_tokens(tokens: Tokens, field: str = "tokens") -> bytes:
 
 def _check_range(tokens: range, field: str) -> None:
     """Both ends fit, so all do: a huge range is refused before it is walked."""
-    for value in (tokens[0], tokens[-1]) if tokens else ():
-        if not 0 <= value < U32_LIMIT:
-            index = (value - tokens.start) // tokens.step
-            raise FieldValueError(field=field, index=index, value=value, expected=_TOKEN)
+    if not tokens or (0 <= tokens[0] < U32_LIMIT and 0 <= tokens[-1] < U32_LIMIT):
+        return
+    index = 0
+    if 0 <= tokens[0] < U32_LIMIT:  # the first step over the edge that it walks towards
+        room = U32_LIMIT - 1 - tokens.start if tokens.step > 0 else tokens.start
+        index = room // abs(tokens.step) + 1
+    raise FieldValueError(field=field, index=index, value=tokens[index], expected=_TOKEN)
 
 
 def _pack_ints(values: Sequence[int], field: str) -> bytes:
@@ -140,7 +145,7 @@ def _pack_buffer(view: memoryview, field: str) -> bytes:
         raise FieldTypeError(
             f"{field} has items of format {view.format!r}; expected integers",
             field=field,
-            index=0 if view.shape[0] else None,
+            index=0 if len(view) else None,
             value=view.format,
             expected=_TOKEN,
         )
@@ -148,7 +153,7 @@ def _pack_buffer(view: memoryview, field: str) -> bytes:
     data = view.tobytes()
     if little and code == "I":
         return data
-    return _pack_ints(unpack(f"{'<' if little else '>'}{view.shape[0]}{code}", data), field)
+    return _pack_ints(unpack(f"{'<' if little else '>'}{len(view)}{code}", data), field)
 
 
 def block_segments(

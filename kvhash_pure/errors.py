@@ -116,7 +116,7 @@ def require_uint(
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise FieldTypeError(field=field, index=index, value=value, expected=expected)
     try:
-        number = _as_int(value)  # type: ignore[call-overload]
+        number = _as_int(value)
     except TypeError:  # numpy.bool_ and arrays have __index__ and refuse to use it
         raise FieldTypeError(field=field, index=index, value=value, expected=expected) from None
     if not least <= number < limit:

@@ -7,6 +7,10 @@ from __future__ import annotations
 from .request import Request
 from .strict_json import hex64, hex128, loads
 
+TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
+if TYPE_CHECKING:
+    from typing import Any
+
 DEFAULT_BLOCK_SIZE = 16
 
 
@@ -18,10 +22,10 @@ def load_request(text: str | bytes) -> tuple[Request, int | None]:
     return request, None if size is None else int(size)
 
 
-def hash_report(request: Request, block_size: int | None) -> dict[str, object]:
+def hash_report(request: Request, block_size: int | None) -> dict[str, Any]:
     """All hashes of a request. `block_size` None: 16, and the report says that it was chosen."""
     size = DEFAULT_BLOCK_SIZE if block_size is None else block_size
-    report: dict[str, object] = {"contract": request.contract.name, "block_size": size}
+    report: dict[str, Any] = {"contract": request.contract.name, "block_size": size}
     if block_size is None:
         report["block_size_is_default"] = True
     report["salt_hash"] = hex64(request.salt_hash())

@@ -242,8 +242,8 @@ def lineage_hashes(
     """
     new, cls = object.__new__, PositionalLineageHash
     # The slots' own setters: a third of the cost of object.__setattr__ on CPython.
-    set_value = cls._value.__set__  # type: ignore[attr-defined]
-    set_contract = cls.contract.__set__  # type: ignore[attr-defined]
+    set_value = cls._value.__set__  # type: ignore[attr-defined,misc]
+    set_contract = cls.contract.__set__  # type: ignore[attr-defined,misc]
     before = parent or 0
     done = 0
     for mode, first, last, position_bits, fragment_bits in MODES:

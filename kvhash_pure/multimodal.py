@@ -58,7 +58,7 @@ TokenBlockMmInfo = RequestMmObjectInfo
 
 
 def validate_and_sort_mm_info(
-    mm_info: Iterable[RequestMmObjectInfo], tokens_len: int
+    mm_info: Iterable[RequestMmObjectInfo] | None, tokens_len: int
 ) -> tuple[RequestMmObjectInfo, ...]:
     """The runs, valid for a request of `tokens_len` slots, sorted by offset.
 
@@ -66,6 +66,7 @@ def validate_and_sort_mm_info(
     OutOfBoundsError, OverlappingError (at the later run's offset). Runs that touch end to start
     are fine; input order does not matter. Source: `validate_and_sort_mm_info` of the original.
     """
+    tokens_len = require_uint(tokens_len, "tokens_len", limit=U64_LIMIT << 1)
     if mm_info is None:
         return ()
     try:

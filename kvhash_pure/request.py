@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from struct import unpack
-from typing import TYPE_CHECKING
 
 from .blocks import UniversalBlock, block_hashes, make_blocks
 from .contract import DOCUMENTED, Contract, require_contract
@@ -18,8 +17,9 @@ from .kernel import chain
 from .lineage import PositionalLineageHash, lineage_hashes, require_block_count
 from .multimodal import RequestMmObjectInfo, validate_and_sort_mm_info
 from .strict_json import hex64, u64_from_json
-from .values import Frozen, _set
+from .values import Frozen, _set, restore
 
+TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
 if TYPE_CHECKING:
     from .encoding import Tokens
 
@@ -55,7 +55,7 @@ class Request(Frozen):
         *,
         lora_name: str | None = None,
         salt: str | None = None,
-        mm_info: Iterable[RequestMmObjectInfo] = (),
+        mm_info: Iterable[RequestMmObjectInfo] | None = (),
         contract: Contract = DOCUMENTED,
     ) -> None:
         packed = pack_tokens(tokens)
@@ -78,6 +78,11 @@ class Request(Frozen):
     def total_tokens(self) -> int:
         """Number of slots, placeholders included."""
         return len(self._packed) // 4
+
+    def under(self, contract: Contract) -> Request:
+        """The same request under another contract: every hash differs."""
+        values = dict(zip(self._fields, self._key()), contract=require_contract(contract))
+        return restore(Request, tuple(values.values()))
 
     def salt_hash(self) -> int:
         """The u64 that seeds every block hash."""
@@ -116,7 +121,7 @@ class Request(Frozen):
         A `block_size` in it is checked and left to `jsonform.load_request`: a request has none.
         """
         fields = _object(value, "request", _REQUEST_KEYS, required=("tokens",))
-        if fields.get("block_size") is not None:
+        if "block_size" in fields:
             require_block_size(fields["block_size"])
         tokens, runs = fields["tokens"], fields.get("mm_info")
         if runs is not None and not isinstance(runs, (list, tuple)):

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    _F = TypeVar("_F", bound="Frozen")
+
 _set = object.__setattr__
 
 
@@ -39,10 +45,11 @@ class Frozen:
         return f"{type(self).__name__}({parts})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_restore, (type(self), self._key()))
+        return (restore, (type(self), self._key()))
 
 
-def _restore(kind: type[Frozen], values: tuple[object, ...]) -> Frozen:
+def restore(kind: type[_F], values: tuple[object, ...]) -> _F:
+    """A value of its fields in order, trusted: for unpickling and for changed copies."""
     new = kind.__new__(kind)
     for name, value in zip(kind._fields, values):
         _set(new, name, value)

@@ -1,0 +1,266 @@
+"""The command line: `python3 -m kvhash_pure COMMAND` (FORMAT.md, "Command line").
+
+Files and streams in and out live here, and nothing that hashes. Exit status: 0 fine, 1 the answer
+is "no", 2 bad input or usage, said in one line on stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from typing import IO, Any, NoReturn
+
+from . import __version__, selftest
+from .contract import CONTRACTS, Contract
+from .errors import KvHashingError, require_block_size
+from .jsonform import hash_report, load_request
+from .lineage import MODES, PositionalLineageHash, to_base58
+from .request import Request
+from .strict_json import hex64, hex128, loads
+
+_COLUMNS = ("position", "block_hash", "sequence_hash", "plh", "plh_text")
+
+
+class Failure(Exception):
+    """What is said in one line on stderr before exit status 2."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise Failure(f"{message} (see: {self.prog} --help)")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs one command and returns its exit status; prints no traceback for bad input."""
+    try:
+        args = _parser().parse_args(argv)
+        status: int = args.run(args)
+        sys.stdout.flush()
+        return status
+    except (Failure, KvHashingError) as error:
+        print(f"kvhash_pure: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("kvhash_pure: interrupted", file=sys.stderr)
+    except BrokenPipeError:
+        # The reader went away, as `head` does. Python would complain again when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python3 -m kvhash_pure", description=__doc__.split("\n")[0])
+    parser.add_argument("--version", action="version", version=f"kvhash_pure {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, title="commands")
+
+    command = commands.add_parser("hash", help="all hashes of a request, or of JSON lines")
+    command.add_argument("file", metavar="FILE", help="request JSON or JSON lines; - for stdin")
+    command.add_argument("--block-size", type=_block_size, metavar="N", help="slots a block")
+    command.add_argument("--contract", choices=[row.name for row in CONTRACTS])
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON object a request")
+    form.add_argument("--csv", action="store_true", help="one CSV row a block")
+    command.set_defaults(run=_hash)
+
+    command = commands.add_parser("decode", help="the fields of a PLH")
+    command.add_argument("plh", metavar="PLH", help="hex, 16 bytes as hex or JSON, or its text")
+    command.add_argument("--json", action="store_true", help="as one JSON object")
+    command.set_defaults(run=_decode)
+
+    command = commands.add_parser("selftest", help="check the bundled known answers")
+    command.set_defaults(run=_selftest)
+    return parser
+
+
+def _block_size(text: str) -> int:
+    if not (text.isascii() and text.lstrip("-").isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
+    try:
+        return require_block_size(int(text))
+    except KvHashingError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _open(path: str) -> IO[bytes]:
+    if path == "-":
+        return sys.stdin.buffer
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise Failure(f"cannot read {path}: {error.strerror}") from None
+
+
+def _hash(args: argparse.Namespace) -> int:
+    status = 0
+    with _open(args.file) as stream:
+        head = _first_lines(stream)
+        many = _is_json_lines(args.file, head)
+        write = _Writer(args, many)
+        if not many:
+            try:
+                write(1, *load_request(b"".join([*head, *stream])))
+            except KvHashingError as error:
+                raise Failure(f"{args.file}: {error}") from None
+            return 0
+        number = 0
+        for number, line in enumerate(_chain(head, stream), 1):
+            if line.strip():
+                try:
+                    write(number, *load_request(line))
+                except KvHashingError as error:
+                    write.clear_progress()
+                    print(f"kvhash_pure: {args.file}: line {number}: {error}", file=sys.stderr)
+                    status = 2
+        write.clear_progress()
+    return status
+
+
+def _first_lines(stream: IO[bytes]) -> list[bytes]:
+    """Up to and with the second line that is not blank: enough to tell what the file is."""
+    head: list[bytes] = []
+    for line in stream:
+        head.append(line)
+        if sum(1 for one in head if one.strip()) == 2:
+            break
+    return head
+
+
+def _is_json_lines(path: str, head: list[bytes]) -> bool:
+    if path.endswith((".jsonl", ".ndjson")):
+        return True
+    full = [line.strip() for line in head if line.strip()]
+    # No JSON document goes on after a line that closed its object; a bad first line is told by
+    # the second.
+    return len(full) == 2 and (
+        (full[0].lstrip(b"\xef\xbb\xbf").startswith(b"{") and full[0].endswith(b"}"))
+        or (full[1].startswith(b'{"') and full[1].endswith(b"}") and not full[0].endswith(b"["))
+    )
+
+
+def _chain(head: list[bytes], stream: IO[bytes]) -> Iterator[bytes]:
+    yield from head
+    yield from stream
+
+
+class _Writer:
+    """Writes one request's hashes in the form asked for, and progress on a terminal's stderr."""
+
+    def __init__(self, args: argparse.Namespace, many: bool) -> None:
+        self._args = args
+        self._many = many
+        self._progress = many and sys.stderr.isatty()
+        self._next = time.monotonic() + 0.5
+        self._requests = self._tokens = 0
+        if args.csv:
+            print("request", "contract", "block_size", *_COLUMNS, sep=",")
+
+    def __call__(self, number: int, request: Request, size: int | None) -> None:
+        args = self._args
+        if args.contract is not None:
+            request = request.under(Contract.named(args.contract))
+        report = hash_report(request, size if args.block_size is None else args.block_size)
+        if args.csv:
+            for block in report["blocks"]:
+                row = [block[column] for column in _COLUMNS]
+                print(number, report["contract"], report["block_size"], *row, sep=",")
+        elif args.json or self._many:
+            print(json.dumps(report))
+        else:
+            print(_table(request, report))
+        self._requests += 1
+        self._tokens += request.total_tokens
+        if self._progress and time.monotonic() >= self._next:
+            self._next += 0.5
+            text = f"\r{self._requests} requests, {self._tokens / 1e6:.1f} M tokens"
+            print(text, end="", file=sys.stderr, flush=True)
+
+    def clear_progress(self) -> None:
+        if self._progress:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _table(request: Request, report: dict[str, Any]) -> str:
+    size, tail = report["block_size"], report["tail"]
+    chosen = " (default)" if report.get("block_size_is_default") else ""
+    blocks = report["blocks"]
+    rows = [_COLUMNS, *(tuple(str(block[c]) for c in _COLUMNS) for block in blocks)]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = [
+        f"contract    {request.contract.name}: {request.contract.matches}",
+        f"block size  {size}{chosen}",
+        f"tokens      {request.total_tokens}: {len(blocks)} blocks, tail of {tail} not hashed",
+        f"salt hash   {report['salt_hash']}"
+        + "".join(
+            f"  {name} {value!a}"
+            for name, value in (("salt", request.salt), ("lora_name", request.lora_name))
+            if value
+        ),
+        *(
+            f"run         slots {run.offset} to {run.end - 1}  mm_hash {hex64(run.mm_hash)}"
+            for run in request.mm_info
+        ),
+        "",
+        *("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows),
+    ]
+    return "\n".join(lines)
+
+
+def _read_plh(text: str) -> PositionalLineageHash:
+    """A PLH in any notation that it is printed in."""
+    if text.lstrip().startswith("["):
+        octets = loads(text)
+        if isinstance(octets, list) and all(type(o) is int and 0 <= o < 256 for o in octets):
+            return PositionalLineageHash.from_bytes(bytes(octets))
+    digits = "".join(text.lower().replace("0x", "").split()).replace(":", "").replace("-", "")
+    if len(digits) == 32 and not digits.strip("0123456789abcdef"):
+        return PositionalLineageHash.from_u128(int(digits, 16))
+    if ":" in text:
+        return PositionalLineageHash.parse(text.strip())
+    expected = "32 hex digits, 16 bytes as hex or as a JSON list, or position:base58:base58"
+    raise Failure(f"{text!r} is no PLH; expected {expected}")
+
+
+def _decode(args: argparse.Namespace) -> int:
+    plh = _read_plh(args.plh)
+    mode, first, last, position_bits, fragment_bits = MODES[plh.mode]
+    current, fragment = plh.current_sequence_hash, plh.parent_hash_fragment
+    if args.json:
+        fields = {
+            "plh": hex128(int(plh)),
+            "plh_text": str(plh),
+            "mode": mode,
+            "position": plh.position,
+            "sequence_hash": hex64(current),
+            "parent_hash_fragment": hex64(fragment),
+            "fragment_bits": fragment_bits,
+        }
+        print(json.dumps(fields))
+        return 0
+    signed = current - (current >> 63 << 64)
+    print(f"plh              {hex128(int(plh))}")
+    print(f"text             {plh}")
+    print(f"bytes            {bytes(plh).hex(' ')}")
+    print(f"mode             {mode}: positions {first} to {last} in {position_bits} bits")
+    print(f"position         {plh.position}")
+    print(f"sequence hash    {hex64(current)}  u64 {current}  i64 {signed}  {to_base58(current)}")
+    if plh.position == 0 and fragment == 0:
+        print("parent fragment  none: the first block")
+    else:
+        print(f"parent fragment  {hex64(fragment)}: low {fragment_bits} bits of the parent's hash")
+    print("contract         not in the 128 bits: it is that of whoever made them")
+    return 0
+
+
+def _selftest(args: argparse.Namespace) -> int:
+    checks, failures = selftest.run()
+    for line in failures:
+        print(f"WRONG  {line}")
+    print(f"kvhash_pure {__version__}: {checks - len(failures)}/{checks} known answers are right")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
