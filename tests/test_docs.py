@@ -1,0 +1,312 @@
+"""The documents say what the code does: tables, known answers, snippets, commands, links.
+
+`python3 -m tests.test_docs` writes the tables of docs/FORMAT.md anew; the tests only compare. Tables of rules come from
+the code's own tables, tables of numbers from `tests/reference.py`, in which the package has no part.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Callable
+
+import pytest
+
+from kvhash_pure import (
+    CONTRACTS,
+    Contract,
+    PositionalLineageHash,
+    Request,
+    RequestMmObjectInfo,
+    UniversalBlock,
+    compute_block_bytes_with_mm,
+    errors,
+)
+from kvhash_pure.encoding import FRAMES
+from kvhash_pure.lineage import MODES
+from tests import reference, vectors
+
+ROOT = Path(__file__).parent.parent
+FORMAT = ROOT / "docs" / "FORMAT.md"
+README = ROOT / "README.md"
+DOCUMENTS = [FORMAT, README, ROOT / "CHANGELOG.md", ROOT / "examples" / "README.md"]
+
+TOKENS = list(range(1, 13))
+RUNS = [(0xDEADBEEF, 2, 4)]
+BLOCK_SIZE = 4
+
+
+def rows(head: str, *lines: tuple[object, ...]) -> str:
+    """A Markdown table; `head` names the columns, separated by bars."""
+    columns = head.split("|")
+    out = ["| " + " | ".join(name.strip() for name in columns) + " |", "|---" * len(columns) + "|"]
+    out += ["| " + " | ".join(str(cell) for cell in line) + " |" for line in lines]
+    return "\n".join(out)
+
+
+def frames_table() -> str:
+    lines = []
+    for name, tag, fields in FRAMES:
+        parts = []
+        for field, width in fields:
+            value = f" = `{tag:02x}`" if field == "tag" else ""
+            parts.append(f"`{field}`{value} ({width})")
+        lines.append((name, sum(width for _, width in fields), ", ".join(parts)))
+    return rows("slot | bytes | fields, in this order (bytes each)", *lines)
+
+
+def contracts_table() -> str:
+    return rows(
+        "name | chain seed | salt hash without salt and adapter | what it matches",
+        *(
+            (f"`{row.name}`", row.chain_seed, f"`0x{row.salt_hash():016x}`", row.matches)
+            for row in CONTRACTS
+        ),
+    )
+
+
+def modes_table() -> str:
+    return rows(
+        "mode | positions | P, bits of the position | R, bits of the parent fragment",
+        *((mode, f"{first:,} … {last:,}".replace(",", " "), p, r) for mode, first, last, p, r in MODES),
+    )
+
+
+def errors_table() -> str:
+    kinds = [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, errors.KvHashingError)
+    ]
+    lines = []
+    for kind in kinds[1:]:
+        also = "TypeError" if issubclass(kind, TypeError) else "ValueError"
+        lines.append((f"`{kind.__name__}`", f"`{also}`", " ".join((kind.__doc__ or "").split())))
+    return rows("kind | also a | when", *lines)
+
+
+def salts_table() -> str:
+    def cell(text: str | None) -> str:
+        return "" if text is None else f"`{json.dumps(text, ensure_ascii=False)}`"
+
+    lines = []
+    for salt, lora_name in (
+        (None, None),
+        ("tenant-a", None),
+        (None, "lora-x"),
+        ("tenant-a", "lora-x"),
+        ('say "hi"\n\x01', "é/中"),
+    ):
+        made = [f"`0x{reference.salt_hash(row.name, salt, lora_name):016x}`" for row in CONTRACTS]
+        lines.append((cell(salt), cell(lora_name), *made))
+    names = " | ".join(f"`{row.name}`" for row in CONTRACTS)
+    return rows(f"salt (as JSON) | lora_name | {names}", *lines)
+
+
+def made(contract: str, runs: list[reference.Run]) -> list[reference.Block]:
+    seed = reference.salt_hash(contract)
+    return reference.hash_blocks(contract, TOKENS, BLOCK_SIZE, runs, seed=seed)
+
+
+def answers_table() -> str:
+    lines = []
+    for row in CONTRACTS:
+        for runs in ([], RUNS):
+            for block in made(row.name, runs):
+                lines.append(
+                    (
+                        f"`{row.name}`",
+                        "run" if runs else "",
+                        block.position,
+                        f"`{block.block_hash:016x}`",
+                        f"`{block.sequence_hash:016x}`",
+                        f"`{block.plh:032x}`",
+                        f"`{block.plh_text}`",
+                    )
+                )
+    return rows("contract | | position | block hash | sequence hash | PLH | text", *lines)
+
+
+def serde_forms() -> tuple[str, str]:
+    """JSON and MessagePack of block 1 of the documented plain example, put together by hand."""
+    block = made(reference.DOCUMENTED, [])[1]
+    plh = block.plh.to_bytes(16, "big")
+    text = json.dumps({"block_hash": block.block_hash, "plh": list(plh)}, separators=(",", ":"))
+    packed = b"\x92\xcf" + block.block_hash.to_bytes(8, "big") + b"\xc4\x10" + plh
+    return text, packed.hex()
+
+
+def serde_table() -> str:
+    text, packed = serde_forms()
+    return rows(
+        "form | block 1 of the first [known answer](#known-answers)",
+        ("JSON", f"`{text}`"),
+        ("MessagePack", f"`{packed}`"),
+    )
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "frames": frames_table,
+    "contracts": contracts_table,
+    "salts": salts_table,
+    "modes": modes_table,
+    "serde": serde_table,
+    "errors": errors_table,
+    "answers": answers_table,
+}
+_TABLE = r"(<!-- table: {} -->\n)(.*?)(<!-- end -->)"
+
+
+def table_in(document: str, name: str) -> str:
+    found = re.search(_TABLE.format(name), document, re.DOTALL)
+    assert found, f"no table {name} in FORMAT.md"
+    return found.group(2).strip()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_of_the_specification_are_the_codes_own(name: str) -> None:
+    """FORMAT.md's tables are generated; `python3 -m tests.test_docs` writes them."""
+    assert table_in(FORMAT.read_text(encoding="utf-8"), name) == TABLES[name]()
+
+
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda row: row.name)
+@pytest.mark.parametrize("runs", [[], RUNS], ids=["plain", "run"])
+def test_the_package_gives_the_printed_known_answers(
+    contract: Contract, runs: list[reference.Run]
+) -> None:
+    """Each row of "Known answers", made by the package."""
+    request = Request(
+        TOKENS, mm_info=[RequestMmObjectInfo(*run) for run in runs], contract=contract
+    )
+    printed = [
+        [cell.strip().strip("`") for cell in line.strip("|").split("|")]
+        for line in table_in(FORMAT.read_text(encoding="utf-8"), "answers").splitlines()[2:]
+    ]
+    wanted = [row[2:] for row in printed if row[:2] == [contract.name, "run" if runs else ""]]
+    assert len(wanted) == 3
+    assert wanted == [
+        [
+            str(block.position),
+            f"{block.block_hash:016x}",
+            f"{block.sequence_hash:016x}",
+            f"{int(block.plh):032x}",
+            str(block.plh),
+        ]
+        for block in request.into_blocks(BLOCK_SIZE)
+    ]
+
+
+def test_the_package_gives_the_printed_salt_hashes_and_serialised_block() -> None:
+    """The tables "salts" and "serde", made by the package."""
+    for line in table_in(FORMAT.read_text(encoding="utf-8"), "salts").splitlines()[2:]:
+        salt, lora_name, *hashes = [cell.strip().strip("`") for cell in line.strip("|").split("|")]
+        texts = [json.loads(text) if text else None for text in (salt, lora_name)]
+        assert hashes == [f"0x{row.salt_hash(*texts):016x}" for row in CONTRACTS]
+    block = Request(TOKENS).into_blocks(BLOCK_SIZE)[1]
+    text, packed = serde_forms()
+    assert (block.to_json(), block.to_msgpack().hex()) == (text, packed)
+    assert UniversalBlock.from_json(text) == block
+
+
+def test_the_example_of_block_bytes_is_right() -> None:
+    """The hex dump in "Block bytes" is what is hashed for the three blocks."""
+    section = FORMAT.read_text(encoding="utf-8").split("## Block bytes")[1].split("\n## ")[0]
+    dump = section.split("```")[1]
+    printed = "".join(re.sub(r"block \d", "", dump).split())
+    assert printed == "".join(
+        reference.block_bytes(TOKENS, BLOCK_SIZE, near, index).hex()
+        for index, near in enumerate([RUNS, RUNS, []])
+    )
+    runs = [RequestMmObjectInfo(*run) for run in RUNS]
+    assert printed == "".join(
+        compute_block_bytes_with_mm(TOKENS[at : at + BLOCK_SIZE], at, runs).hex()
+        for at in range(0, len(TOKENS), BLOCK_SIZE)
+    )
+
+
+def test_the_json_examples_are_a_request_and_its_answer() -> None:
+    """"Request JSON" is accepted as it stands; "Answer JSON" is the answer for tokens 1 … 11."""
+    text = FORMAT.read_text(encoding="utf-8")
+    request, answer = (json.loads(part) for part in re.findall(r"```json\n(.*?)```", text, re.DOTALL))
+    assert Request.from_dict(request).salt == "tenant-a"
+    assert answer == reference.hash_request({"tokens": TOKENS[:11], "block_size": BLOCK_SIZE})
+
+
+def test_the_figure_shows_real_values() -> None:
+    """docs/key.svg carries the hashes of the example with a run, both halves of each PLH."""
+    figure = (ROOT / "docs" / "key.svg").read_text(encoding="utf-8")
+    shown = re.findall(r">([0-9a-f]{16})<", figure)
+    wanted = [f"{reference.salt_hash(reference.DOCUMENTED):016x}"]
+    for block in made(reference.DOCUMENTED, RUNS):
+        wanted += [f"{block.block_hash:016x}", f"{block.sequence_hash:016x}"]
+        wanted += [f"{block.plh:032x}"[:16], f"{block.plh:032x}"[16:]]
+        assert f">{block.plh_text}<" in figure
+    assert sorted(shown) == sorted(wanted)
+
+
+def headings(document: str) -> list[str]:
+    """Titles, code blocks left out."""
+    return re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", document, flags=re.DOTALL), re.MULTILINE)
+
+
+def anchor(title: str) -> str:
+    """The anchor of a heading as code hosts make it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    """Each relative link names a file that is there, each anchor a heading; no heading twice."""
+    text = path.read_text(encoding="utf-8")
+    titles = headings(text)
+    assert len(titles) == len(set(titles))
+    plain = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", plain) + re.findall(r'src="([^"]+)"', plain):
+        if target.startswith(("https://", "http://")):
+            continue
+        name, _, part = target.partition("#")
+        other = path.parent / name if name else path
+        assert other.exists(), f"{path.name}: {target}"
+        if part:
+            known = [anchor(title) for title in headings(other.read_text(encoding="utf-8"))]
+            assert part in known, f"{path.name}: {target}"
+
+
+def test_modules_name_sections_that_exist() -> None:
+    """`FORMAT.md, "Runs"` in a docstring leads to a heading of that name."""
+    titles = headings(FORMAT.read_text(encoding="utf-8"))
+    named = 0
+    for path in sorted((ROOT / "kvhash_pure").glob("*.py")):
+        text = " ".join(path.read_text(encoding="utf-8").split())
+        for mention in re.findall(r'FORMAT\.md, ("[^"]+"(?:(?:,| and) "[^"]+")*)', text):
+            for title in re.findall(r'"([^"]+)"', mention):
+                named += 1
+                assert title in titles, f"{path.name} names the section {title!r}"
+    assert named >= 8
+
+
+def test_widths_in_the_figures_of_the_text_add_up() -> None:
+    """The sum is 128 in each mode, and `known answers` of PLHs unpack to what is printed."""
+    assert all(2 + p + 64 + r == 128 for _, _, _, p, r in MODES)
+    for case in vectors.cases("lineage.json", "packed"):
+        plh = PositionalLineageHash.from_u128(int(case["plh"], 16))
+        assert (plh.position, plh.mode) == (case["position"], case["mode"])
+
+
+def write_tables() -> None:
+    text = FORMAT.read_text(encoding="utf-8")
+    for name, table in TABLES.items():
+        body = table()
+        text, count = re.subn(
+            _TABLE.format(name),
+            lambda m, body=body: f"{m.group(1)}{body}\n{m.group(3)}",
+            text,
+            flags=re.DOTALL,
+        )
+        assert count == 1, name
+    FORMAT.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_tables()
