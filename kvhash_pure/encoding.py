@@ -11,7 +11,15 @@ from collections.abc import Iterator, Sequence
 from struct import error as PackError
 from struct import pack, unpack
 
-from .errors import U32_LIMIT, U64_LIMIT, FieldTypeError, FieldValueError, require_uint
+from .errors import (
+    U32_LIMIT,
+    U64_LIMIT,
+    FieldTypeError,
+    FieldValueError,
+    KvHashingError,
+    is_integer_type,
+    require_uint,
+)
 from .multimodal import RequestMmObjectInfo, validate_and_sort_mm_info
 
 TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
@@ -109,26 +117,24 @@ def _pack_ints(values: Sequence[int], field: str) -> bytes:
             if sys.byteorder == "big":
                 items.byteswap()
             packed = items.tobytes()
-    except (TypeError, ValueError, OverflowError, PackError):
+    except (TypeError, ValueError, OverflowError, PackError, DeprecationWarning):  # last: 3.9, -W
         _raise_bad_token(values, field)
         raise
     # True and False pack as 1 and 0. Looking for those bytes first, aligned or not, spares most
     # requests the 25 ns a token that looking at each type costs.
     if _TAKES_INT_METHOD or b"\0\0\0\0" in packed or b"\1\0\0\0" in packed:
         for kind in set(map(type, values)) - {int}:
-            if kind is bool or not hasattr(kind, "__index__"):
+            if not is_integer_type(kind):
                 _raise_bad_token(values, field)
     return packed
 
 
 def _raise_bad_token(values: Sequence[object], field: str) -> None:
     for i, value in enumerate(values):
-        if isinstance(value, bool) or not hasattr(value, "__index__"):
-            raise FieldTypeError(field=field, index=i, value=value, expected=_TOKEN)
         try:
             require_uint(value, field, limit=U32_LIMIT, index=i)
-        except FieldValueError:
-            raise FieldValueError(field=field, index=i, value=value, expected=_TOKEN) from None
+        except KvHashingError as error:
+            raise type(error)(field=field, index=i, value=value, expected=_TOKEN) from None
 
 
 def _pack_buffer(view: memoryview, field: str) -> bytes:
@@ -167,11 +173,11 @@ def block_segments(
     view = memoryview(packed)
     position = first
     plain_bytes = PLAIN_SLOT_BYTES * block_size
-    for start, end in _touched_blocks(runs, block_size, first, stop):
+    for start, end, touching in _touched_blocks(runs, block_size, first, stop):
         if position < start:
             yield view[position * plain_bytes : start * plain_bytes], plain_bytes
         tokens = packed[start * plain_bytes : end * plain_bytes]
-        frames = _frames(tokens, runs, start * block_size)
+        frames = _frames(tokens, touching, start * block_size)
         yield memoryview(frames), FRAMED_SLOT_BYTES * block_size
         position = end
     if position < stop:
@@ -180,21 +186,24 @@ def block_segments(
 
 def _touched_blocks(
     runs: Sequence[RequestMmObjectInfo], block_size: int, first: int, stop: int
-) -> Iterator[tuple[int, int]]:
-    """Ranges of blocks that some run touches, ascending, disjoint, cut to first … stop."""
+) -> Iterator[tuple[int, int, Sequence[RequestMmObjectInfo]]]:
+    """Ranges of blocks that some run touches, ascending, disjoint, cut to first … stop; and
+    their runs, so that thousands of images do not cost their square.
+    """
     start = end = first
-    for run in runs:
+    since = 0
+    for i, run in enumerate(runs):
         low = max(run.offset // block_size, first)
         high = min((run.end - 1) // block_size + 1, stop)
         if low >= high:
             continue
         if low > end:
             if start < end:
-                yield start, end
-            start = low
+                yield start, end, runs[since:i]
+            start, since = low, i
         end = max(high, end)
     if start < end:
-        yield start, end
+        yield start, end, runs[since:]
 
 
 def _frames(tokens: bytes, runs: Sequence[RequestMmObjectInfo], start: int) -> bytearray:

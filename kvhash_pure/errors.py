@@ -107,17 +107,24 @@ class ContractMismatchError(FieldValueError):
     """Two contracts in one operation. Their hashes never compare."""
 
 
+def is_integer_type(kind: type) -> bool:
+    """Whether instances stand for integers: `__index__`, but no bool, numpy's neither (its older
+    versions take True for 1).
+    """
+    return kind is int or (hasattr(kind, "__index__") and kind.__name__ not in ("bool", "bool_"))
+
+
 def require_uint(
     value: object, field: str, *, limit: int = U64_LIMIT, least: int = 0, index: int | None = None
 ) -> int:
     """`value` as an int in least … limit - 1, or an error. bool is not a number here."""
     bits = limit.bit_length() - 1
     expected = f"an integer, {least} to 2^{bits} - 1"
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    if not is_integer_type(type(value)):
         raise FieldTypeError(field=field, index=index, value=value, expected=expected)
     try:
-        number = _as_int(value)
-    except TypeError:  # numpy.bool_ and arrays have __index__ and refuse to use it
+        number = _as_int(value)  # type: ignore[arg-type]
+    except TypeError:  # numpy's arrays have __index__ and refuse to use it
         raise FieldTypeError(field=field, index=index, value=value, expected=expected) from None
     if not least <= number < limit:
         raise FieldValueError(field=field, index=index, value=value, expected=expected)

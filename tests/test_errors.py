@@ -152,7 +152,7 @@ def test_block_sizes(value: int) -> None:
     assert require_block_size(value) == value
 
 
-@pytest.mark.parametrize("value", [0, -1, 2**32, 10**5000], ids=["zero", "negative", "2^32", "huge"])
+@pytest.mark.parametrize("value", [0, -1, 2**32, 2**1000])
 def test_block_sizes_out_of_range(value: int) -> None:
     with rejected(FieldValueError, "block_size", value=value):
         require_block_size(value)
