@@ -17,6 +17,7 @@ from .errors import (
     FieldValueError,
     PositionOverflowError,
     require_uint,
+    shown,
 )
 from .kernel import chain
 from .strict_json import hex128
@@ -84,7 +85,7 @@ class PositionalLineageHash(Frozen):
     @classmethod
     def root(cls, block_hash: int, contract: Contract = DOCUMENTED) -> PositionalLineageHash:
         """The PLH of the first block: position 0, no parent. `block_hash` is a u64."""
-        return cls.new(block_hash, None, 0, contract)
+        return cls.new(require_uint(block_hash, "block_hash"), None, 0, contract)
 
     @classmethod
     def new(
@@ -94,12 +95,16 @@ class PositionalLineageHash(Frozen):
         position: int,
         contract: Contract = DOCUMENTED,
     ) -> PositionalLineageHash:
-        """From its parts: two u64 sequence hashes (no parent: None) and a position below 2^24."""
+        """From its parts: two u64 sequence hashes (no parent: None) and a position below 2^24.
+
+        Position 0 takes no parent: the text form has no place for one.
+        """
         current = require_uint(current_sequence_hash, "current_sequence_hash")
+        position = require_uint(position, "position")
         parent = 0
         if parent_sequence_hash is not None:
-            parent = require_uint(parent_sequence_hash, "parent_sequence_hash")
-        position = require_uint(position, "position")
+            limit = U64_LIMIT if position else 1
+            parent = require_uint(parent_sequence_hash, "parent_sequence_hash", limit=limit)
         mode, _, _, position_bits, fragment_bits = _row(position)
         value = (mode << position_bits | position) << HASH_BITS | current
         value = value << fragment_bits | parent & ((1 << fragment_bits) - 1)
@@ -159,15 +164,21 @@ class PositionalLineageHash(Frozen):
         if not first <= plh.position <= last:
             expected = f"a PLH: mode {mode} has positions {first} to {last}, not {plh.position}"
             raise FieldValueError(field="plh", value=hex128(number), expected=expected)
+        if plh.position == 0 and plh.parent_hash_fragment:
+            expected = "a PLH: position 0 has no parent, so its last 54 bits are 0"
+            raise FieldValueError(field="plh", value=hex128(number), expected=expected)
         return plh
 
     @classmethod
-    def from_bytes(cls, data: bytes, contract: Contract = DOCUMENTED) -> PositionalLineageHash:
+    def from_bytes(
+        cls, data: bytes | bytearray | memoryview, contract: Contract = DOCUMENTED
+    ) -> PositionalLineageHash:
         """The PLH of its 16 big-endian bytes."""
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise FieldTypeError(field="plh", value=data, expected="16 bytes")
-        if len(bytes(data)) != 16:
-            raise FieldValueError(field="plh", value=bytes(data), expected="16 bytes")
+        data = bytes(data)
+        if len(data) != 16:
+            raise FieldValueError(field="plh", value=data, expected="16 bytes")
         return cls.from_u128(int.from_bytes(data, "big"), contract)
 
     @classmethod
@@ -283,5 +294,5 @@ def _from_base58(text: str, name: str, whole: str) -> int:
         if text and value < U64_LIMIT:
             return value
     raise FieldValueError(
-        field="plh", value=whole, expected=f"a {name} in base58 of 8 bytes, not {text!r}"
+        field="plh", value=whole, expected=f"a {name} in base58 of 8 bytes, not {shown(text)}"
     )
