@@ -13,6 +13,7 @@ U32_LIMIT = 1 << 32
 U64_LIMIT = 1 << 64
 U128_LIMIT = 1 << 128
 _SHOWN_CHARS = 80
+_CONTAINERS = (list, tuple, dict, set, frozenset)
 
 
 def shown(value: object) -> str:
@@ -21,8 +22,11 @@ def shown(value: object) -> str:
         return f"an integer of {value.bit_length()} bits"
     if isinstance(value, (bytes, bytearray, str)) and len(value) > _SHOWN_CHARS:
         return f"{value[:_SHOWN_CHARS]!r}... ({len(value)} long)"
-    if isinstance(value, (list, tuple, dict, set, frozenset)) and len(value) > 8:
-        return f"a {type(value).__name__} of {len(value)} items"
+    if isinstance(value, _CONTAINERS):
+        items = value.values() if isinstance(value, dict) else value
+        # Too long to show, or of a depth that repr would follow until Pyodide's stack ends.
+        if len(value) > 8 or any(isinstance(item, _CONTAINERS) for item in items):
+            return f"a {type(value).__name__} of {len(value)} items"
     try:
         text = repr(value).replace("\n", " ")
     except Exception:  # a hostile __repr__ must not hide the error that we came to report

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .errors import FieldTypeError, FieldValueError, InvalidJsonError, require_uint
 
+_MOST_LEVELS = 500
 _HEX_DIGITS = "0123456789abcdefABCDEF"
 
 
@@ -28,6 +29,8 @@ def loads(text: str | bytes) -> object:
             ) from None
     elif not isinstance(text, str):
         raise FieldTypeError(field="json", value=text, expected="JSON text or its UTF-8 bytes")
+    if _depth(text) > _MOST_LEVELS:
+        raise _too_deep()
     try:
         return json.loads(
             text.lstrip("\ufeff"), object_pairs_hook=_object, parse_constant=_constant
@@ -42,15 +45,33 @@ def loads(text: str | bytes) -> object:
             expected="strict JSON",
         ) from None
     except RecursionError:
-        raise InvalidJsonError(
-            field="json", value="brackets nested too deeply", expected="a request: 3 levels"
-        ) from None
+        raise _too_deep() from None
     except InvalidJsonError:
         raise
     except ValueError:  # CPython's limit on the digits of an integer
         raise InvalidJsonError(
             field="json", value="a number of thousands of digits", expected="u32 and u64 numbers"
         ) from None
+
+
+def _depth(text: str) -> int:
+    """Levels of nesting, exact above _MOST_LEVELS: the parser recurses, and Pyodide dies of it."""
+    if text.count("[") + text.count("{") <= _MOST_LEVELS:
+        return 0
+    depth = most = 0
+    for outside in text.replace("\\\\", "").replace('\\"', "").split('"')[::2]:
+        for opened in outside.replace("}", "]").split("]"):
+            depth += opened.count("[") + opened.count("{")
+            most = max(most, depth)
+            depth -= 1
+        depth += 1  # one closing bracket fewer than parts
+    return most
+
+
+def _too_deep() -> InvalidJsonError:
+    return InvalidJsonError(
+        field="json", value="brackets nested too deeply", expected="a request: 3 levels"
+    )
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

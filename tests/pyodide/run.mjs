@@ -28,26 +28,7 @@ for (const [directory, mountPoint] of [[checkout, "/checkout"], [path.resolve(si
   pyodide.FS.mkdirTree(mountPoint);
   pyodide.FS.mount(pyodide.FS.filesystems.NODEFS, { root: directory }, mountPoint);
 }
-const status = pyodide.runPython(`
-import os, runpy, sys, traceback
-def run_module(name, arguments):
-    os.chdir("/checkout")
-    sys.path[:0] = ["/checkout", "/site"]
-    sys.argv = [name, *arguments]
-    try:
-        runpy.run_module(name, run_name="__main__", alter_sys=True)
-    except SystemExit as stop:
-        if isinstance(stop.code, str):
-            print(stop.code, file=sys.stderr)
-            return 1
-        return int(stop.code or 0)
-    except BaseException:
-        traceback.print_exc()
-        return 1
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    return 0
-run_module
-`)(module, pyodide.toPy(argv));
-process.exit(status);
+const inside = pyodide.FS.readFile("/checkout/tests/pyodide/inside.py", { encoding: "utf8" });
+const globals = pyodide.toPy({ __name__: "inside" });
+pyodide.runPython(inside, { globals });
+process.exit(globals.get("run_module")(module, argv, ["/checkout", "/site"]));
