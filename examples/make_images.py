@@ -1,10 +1,10 @@
-"""Draws the two pictures that image.json and image_other.json are about: a harbour, by day and by night.
+"""Draws the two pictures of image.json and image_other.json: a harbour, by day and by night.
 
     python3 examples/make_images.py
 
-512 x 384 pixels, a PNG with a palette. The night picture has the same pixels and another palette: to
-a prefix cache it is another object, because it is another file. The bytes depend on the zlib at hand,
-so the shipped files are the reference: the requests carry their SHA-256.
+512 x 384 pixels, a PNG with a palette. The night picture has the same pixels and another palette:
+to a prefix cache it is another object, because it is another file. The bytes depend on the zlib
+at hand, so the shipped files are the reference: the requests carry their SHA-256.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def png(colours: bytes, rows: list[bytes]) -> bytes:
     """A PNG file of one-byte palette indices (PNG specification, colour type 3)."""
 
     def chunk(kind: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        check = zlib.crc32(kind + body)
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", check)
 
     header = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 3, 0, 0, 0)
     body = zlib.compress(b"".join(b"\0" + row for row in rows), 9)

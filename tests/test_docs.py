@@ -1,13 +1,16 @@
 """The documents say what the code does: tables, known answers, snippets, commands, links.
 
-`python3 -m tests.test_docs` writes the tables of docs/FORMAT.md anew; the tests only compare. Tables of rules come from
-the code's own tables, tables of numbers from `tests/reference.py`, in which the package has no part.
+`python3 -m tests.test_docs` writes the tables of docs/FORMAT.md anew; the tests only compare.
+Tables of rules come from the code's own tables, tables of numbers from `tests/reference.py`, in
+which the package has no part.
 """
 
 from __future__ import annotations
 
+import doctest
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Callable
 
@@ -23,6 +26,7 @@ from kvhash_pure import (
     compute_block_bytes_with_mm,
     errors,
 )
+from kvhash_pure.__main__ import main
 from kvhash_pure.encoding import FRAMES
 from kvhash_pure.lineage import MODES
 from tests import reference, vectors
@@ -67,10 +71,12 @@ def contracts_table() -> str:
 
 
 def modes_table() -> str:
-    return rows(
-        "mode | positions | P, bits of the position | R, bits of the parent fragment",
-        *((mode, f"{first:,} … {last:,}".replace(",", " "), p, r) for mode, first, last, p, r in MODES),
-    )
+    lines = []
+    for mode, first, last, position_bits, fragment_bits in MODES:
+        positions = f"{first:,} … {last:,}".replace(",", " ")
+        lines.append((mode, positions, position_bits, fragment_bits))
+    head = "mode | positions | P, bits of the position | R, bits of the parent fragment"
+    return rows(head, *lines)
 
 
 def errors_table() -> str:
@@ -226,9 +232,10 @@ def test_the_example_of_block_bytes_is_right() -> None:
 
 
 def test_the_json_examples_are_a_request_and_its_answer() -> None:
-    """"Request JSON" is accepted as it stands; "Answer JSON" is the answer for tokens 1 … 11."""
+    """ "Request JSON" is accepted as it stands; "Answer JSON" is the answer for tokens 1 … 11."""
     text = FORMAT.read_text(encoding="utf-8")
-    request, answer = (json.loads(part) for part in re.findall(r"```json\n(.*?)```", text, re.DOTALL))
+    parts = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    request, answer = (json.loads(part) for part in parts)
     assert Request.from_dict(request).salt == "tenant-a"
     assert answer == reference.hash_request({"tokens": TOKENS[:11], "block_size": BLOCK_SIZE})
 
@@ -245,9 +252,94 @@ def test_the_figure_shows_real_values() -> None:
     assert sorted(shown) == sorted(wanted)
 
 
+def fences(path: Path) -> list[tuple[str, str]]:
+    """The fenced blocks of a document: (language, body)."""
+    return re.findall(r"^```(\w*)\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S)
+
+
+def test_the_snippets_of_the_readme_do_what_they_show() -> None:
+    """All ```python blocks, run in order as one session; what they print is printed in README."""
+    body = "\n".join(body for language, body in fences(README) if language == "python")
+    case = doctest.DocTestParser().get_doctest(body, {}, "README.md", "README.md", 0)
+    assert len(case.examples) >= 10
+    output: list[str] = []
+    result = doctest.DocTestRunner(verbose=False).run(case, out=output.append)
+    assert not result.failed, "".join(output)
+
+
+def test_the_hashes_in_the_readme_are_those_of_the_reference() -> None:
+    """Every text of a PLH that README prints was made by the independent reference."""
+    chat = json.loads((ROOT / "examples" / "chat.json").read_text(encoding="utf-8"))
+    request = {"tokens": TOKENS, "block_size": BLOCK_SIZE}
+    run = {"mm_hash": RUNS[0][0], "offset": RUNS[0][1], "length": RUNS[0][2]}
+    known = {
+        block["plh_text"]
+        for one in (
+            chat,
+            request,
+            {**request, "lora_name": "lora-x"},
+            {**request, "contract": reference.DYNAMO_1_3, "mm_info": [run]},
+        )
+        for block in reference.hash_request(one)["blocks"]
+    }
+    base58 = "[1-9A-HJ-NP-Za-km-z]{6,11}"
+    printed = set(re.findall(rf"\b\d+:{base58}(?::{base58})?", README.read_text(encoding="utf-8")))
+    assert len(printed) >= 12
+    assert printed <= known
+
+
+def commands(path: Path) -> list[tuple[list[str], str]]:
+    """Commands of a document, and what it shows as their output ("": nothing)."""
+    found: list[tuple[list[str], str]] = []
+    blocks = fences(path)
+    for i, (language, body) in enumerate(blocks):
+        if language:
+            continue
+        lines = [line for line in body.splitlines() if line.startswith("python3 -m kvhash_pure ")]
+        shown = blocks[i + 1][1] if i + 1 < len(blocks) and blocks[i + 1][0] == "text" else ""
+        found += [(shlex.split(line)[3:], shown if len(lines) == 1 else "") for line in lines]
+    return found
+
+
+COMMANDS = [
+    (path, *command)
+    for path in (README, ROOT / "examples" / "README.md")
+    for command in commands(path)
+]
+
+
+def test_the_first_command_of_the_readme_needs_nothing_but_a_clone() -> None:
+    """What people paste first is `hash examples/chat.json`."""
+    assert COMMANDS[0][:2] == (README, ["hash", "examples/chat.json"])
+
+
+@pytest.mark.parametrize(
+    ("path", "arguments", "shown"),
+    COMMANDS,
+    ids=[f"{path.parent.name}: {' '.join(arguments)}" for path, arguments, _ in COMMANDS],
+)
+def test_commands_run_and_print_what_is_shown(
+    path: Path,
+    arguments: list[str],
+    shown: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each `python3 -m kvhash_pure …` of a document, as it stands, in the root of a clone."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("NO_COLOR", "1")
+    status = main(arguments)
+    printed = capsys.readouterr()
+    assert status in (0, 1)
+    assert not printed.err
+    assert printed.out
+    assert not shown or printed.out == shown
+
+
 def headings(document: str) -> list[str]:
     """Titles, code blocks left out."""
-    return re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", document, flags=re.DOTALL), re.MULTILINE)
+    plain = re.sub(r"```.*?```", "", document, flags=re.DOTALL)
+    return re.findall(r"^#+ (.*)$", plain, re.MULTILINE)
 
 
 def anchor(title: str) -> str:
@@ -297,14 +389,9 @@ def test_widths_in_the_figures_of_the_text_add_up() -> None:
 def write_tables() -> None:
     text = FORMAT.read_text(encoding="utf-8")
     for name, table in TABLES.items():
-        body = table()
-        text, count = re.subn(
-            _TABLE.format(name),
-            lambda m, body=body: f"{m.group(1)}{body}\n{m.group(3)}",
-            text,
-            flags=re.DOTALL,
-        )
-        assert count == 1, name
+        found = re.search(_TABLE.format(name), text, re.DOTALL)
+        assert found, name
+        text = f"{text[: found.start(2)]}{table()}\n{text[found.end(2) :]}"
     FORMAT.write_text(text, encoding="utf-8")
 
 
