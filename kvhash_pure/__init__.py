@@ -7,6 +7,7 @@ in the original: async, networking, event formats, metrics, runtime traits.
 from __future__ import annotations
 
 from .blocks import UniversalBlock, compute_block_hash, compute_next_sequence_hash
+from .compare import compare
 from .contract import (
     CONTRACTS,
     DOCUMENTED,
@@ -32,6 +33,7 @@ from .errors import (
 from .kernel import xxh3_64
 from .lineage import PositionalLineageHash
 from .multimodal import RequestMmObjectInfo, TokenBlockMmInfo, validate_and_sort_mm_info
+from .prefix_tree import prefix_groups
 from .request import Request, RequestBuilder
 
 __version__ = "0.1.0"
@@ -64,12 +66,14 @@ __all__ = [
     "UniversalBlock",
     "UnknownFieldError",
     "__version__",
+    "compare",
     "compute_block_bytes_with_mm",
     "compute_block_hash",
     "compute_hash_v2",
     "compute_next_sequence_hash",
     "compute_salt_hash",
     "compute_salt_hash_from_bytes",
+    "prefix_groups",
     "validate_and_sort_mm_info",
     "xxh3_64",
 ]
