@@ -34,7 +34,9 @@ from .kernel import xxh3_64
 from .lineage import PositionalLineageHash
 from .multimodal import RequestMmObjectInfo, TokenBlockMmInfo, validate_and_sort_mm_info
 from .prefix_tree import prefix_groups
+from .radix_tree import PositionalRadixTree
 from .request import Request, RequestBuilder
+from .sequence import TokenBlockSequence
 
 __version__ = "0.1.0"
 
@@ -59,10 +61,12 @@ __all__ = [
     "OverlappingError",
     "PositionOverflowError",
     "PositionalLineageHash",
+    "PositionalRadixTree",
     "Request",
     "RequestBuilder",
     "RequestMmObjectInfo",
     "TokenBlockMmInfo",
+    "TokenBlockSequence",
     "UniversalBlock",
     "UnknownFieldError",
     "__version__",

@@ -112,22 +112,32 @@ def block_hashes(
     salt_hash: int,
     first: int,
     stop: int,
+    base: int = 0,
 ) -> list[int]:
-    """Block hashes of blocks first … stop - 1 of packed slots; trusts its input."""
+    """Block hashes of blocks first … stop - 1 of slots packed from block `base` on; trusts its
+    input.
+    """
     result: list[int] = []
-    for payload, block_bytes in block_segments(packed, block_size, runs, first, stop):
+    for payload, block_bytes in block_segments(packed, block_size, runs, first, stop, base):
         result += hash_blocks(payload, block_bytes, salt_hash)
     return result
 
 
 def make_blocks(
-    hashes: list[int], contract: Contract, first_position: int = 0, parent: int | None = None
+    hashes: Sequence[int],
+    contract: Contract,
+    first_position: int = 0,
+    parent: int | None = None,
+    sequence_hashes: Sequence[int] | None = None,
 ) -> list[UniversalBlock]:
-    """Blocks of consecutive block hashes, chained from `parent`; trusts its input."""
+    """Blocks of consecutive block hashes, chained from `parent` unless their `sequence_hashes`
+    are there already; trusts its input.
+    """
     new, cls = object.__new__, UniversalBlock
     set_hash = cls.block_hash.__set__  # type: ignore[attr-defined,misc]
     set_plh = cls.plh.__set__  # type: ignore[attr-defined,misc]
-    sequence_hashes = chain(hashes, contract.chain_seed, parent)
+    if sequence_hashes is None:
+        sequence_hashes = chain(list(hashes), contract.chain_seed, parent)
     plhs = lineage_hashes(sequence_hashes, contract, first_position, parent)
     blocks = []
     for block_hash, plh in zip(hashes, plhs):

@@ -163,25 +163,32 @@ def _pack_buffer(view: memoryview, field: str) -> bytes:
 
 
 def block_segments(
-    packed: bytes, block_size: int, runs: Sequence[RequestMmObjectInfo], first: int, stop: int
+    packed: bytes,
+    block_size: int,
+    runs: Sequence[RequestMmObjectInfo],
+    first: int,
+    stop: int,
+    base: int = 0,
 ) -> Iterator[tuple[memoryview, int]]:
     """Blocks first … stop - 1 as `(bytes, bytes a block)`, equally encoded neighbours together.
 
-    `packed` holds 4 bytes a slot; `runs` are valid and sorted. Costs O(slots) and no Python step
-    for a single slot.
+    `packed` holds 4 bytes a slot, from block `base` on; `runs` are valid and sorted. Costs
+    O(slots) and no Python step for a single slot.
     """
     view = memoryview(packed)
     position = first
     plain_bytes = PLAIN_SLOT_BYTES * block_size
+    skipped = base * plain_bytes
     for start, end, touching in _touched_blocks(runs, block_size, first, stop):
         if position < start:
-            yield view[position * plain_bytes : start * plain_bytes], plain_bytes
-        tokens = packed[start * plain_bytes : end * plain_bytes]
+            low, high = position * plain_bytes - skipped, start * plain_bytes - skipped
+            yield view[low:high], plain_bytes
+        tokens = packed[start * plain_bytes - skipped : end * plain_bytes - skipped]
         frames = _frames(tokens, touching, start * block_size)
         yield memoryview(frames), FRAMED_SLOT_BYTES * block_size
         position = end
     if position < stop:
-        yield view[position * plain_bytes : stop * plain_bytes], plain_bytes
+        yield view[position * plain_bytes - skipped : stop * plain_bytes - skipped], plain_bytes
 
 
 def _touched_blocks(

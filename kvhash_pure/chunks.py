@@ -1,0 +1,107 @@
+"""What a streaming sequence keeps: tokens, runs and hashes, in a chain of chunks.
+
+A full chunk is sealed: never written again, and shared with all forks and with what a truncation
+leaves. Only the last chunk, which also has the tail, is one sequence's own. Nothing is validated
+here. FORMAT.md, "Blocks" and "Runs".
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from struct import unpack
+
+from .blocks import block_hashes
+from .contract import Contract
+from .encoding import pack_tokens
+from .kernel import chain
+from .multimodal import RequestMmObjectInfo
+
+
+class Chunk:
+    """Slots from block `first` on, after sequence hash `parent` (None at the root).
+
+    `runs`: those that touch the chunk, cut at its end when it is sealed. The hashes are those of
+    the leading blocks: hashing waits until a chunk is full or somebody asks.
+    """
+
+    __slots__ = ("block_hashes", "first", "parent", "prev", "runs", "sequence_hashes", "tokens")
+
+    def __init__(self, prev: Chunk | None, first: int, runs: list[RequestMmObjectInfo]) -> None:
+        self.prev, self.first, self.runs = prev, first, runs
+        self.parent = prev.sequence_hashes[-1] if prev else None
+        self.tokens = array("I")
+        self.block_hashes: array[int] = array("Q")
+        self.sequence_hashes: array[int] = array("Q")
+
+    def span(self, first: int, last: int) -> list[Chunk]:
+        """The chunks of blocks first … last, in order, at one step for each chunk behind `first`;
+        `last` may also be the block that the tail begins. This chunk is the last of the chain.
+        """
+        chunks: list[Chunk] = []
+        chunk: Chunk | None = self
+        while chunk and (not chunks or chunks[-1].first > first):
+            if chunk.first <= last:
+                chunks.append(chunk)
+            chunk = chunk.prev
+        return chunks[::-1]
+
+    def copy(self) -> Chunk:
+        """One of its own for whoever wants to write."""
+        new = Chunk(self.prev, self.first, self.runs[:])
+        new.tokens += self.tokens
+        new.block_hashes += self.block_hashes
+        new.sequence_hashes += self.sequence_hashes
+        return new
+
+    def truncate(self, stop: int, block_size: int) -> None:
+        """Drops slot `stop` and all behind it."""
+        del self.tokens[stop - self.first * block_size :]
+        del self.block_hashes[stop // block_size - self.first :]
+        del self.sequence_hashes[stop // block_size - self.first :]
+        self.runs = _cut(self.runs, stop)
+
+    def hash(self, block_size: int, salt_hash: int, contract: Contract) -> None:
+        """Hashes the full blocks that have no hash yet."""
+        done, ready = len(self.block_hashes), len(self.tokens) // block_size
+        if done < ready:
+            packed = _packed(self.tokens[done * block_size : ready * block_size])
+            first, stop = self.first + done, self.first + ready
+            hashes = block_hashes(packed, block_size, self.runs, salt_hash, first, stop, first)
+            parent = self.sequence_hashes[-1] if done else self.parent
+            sequence_hashes = chain(hashes, contract.chain_seed, parent)
+            self.block_hashes.extend(hashes)
+            self.sequence_hashes.extend(sequence_hashes)
+
+    def seal(self, block_size: int, salt_hash: int, contract: Contract) -> Chunk:
+        """Hashes the chunk, which has full blocks only, and returns the one that follows it."""
+        runs, stop = self.runs, self.first * block_size + len(self.tokens)
+        self.runs = _cut(runs, stop)
+        self.hash(block_size, salt_hash, contract)
+        inside = len(self.runs)
+        if inside and runs[inside - 1].end > stop:
+            inside -= 1
+        return Chunk(self, self.first + len(self.block_hashes), runs[inside:])
+
+
+def _cut(runs: list[RequestMmObjectInfo], stop: int) -> list[RequestMmObjectInfo]:
+    """The runs that begin before slot `stop`, cut there."""
+    kept = []
+    for run in runs:
+        if run.offset >= stop:
+            break
+        if run.end > stop:
+            run = RequestMmObjectInfo(run.mm_hash, run.offset, stop - run.offset)
+        kept.append(run)
+    return kept
+
+
+def _packed(slots: array[int]) -> bytes:
+    """What is hashed is little-endian, what chunks keep has the host's byte order."""
+    return slots.tobytes() if sys.byteorder == "little" else pack_tokens(slots)
+
+
+def unpacked(packed: bytes) -> array[int]:
+    """Back from what `pack_tokens` gave."""
+    slots = packed if sys.byteorder == "little" else unpack(f"<{len(packed) // 4}I", packed)
+    return array("I", slots)
