@@ -311,7 +311,7 @@ def table(outcome: Outcome) -> str:
     for i, capacity in enumerate(outcome.capacities):
         name = "unlimited" if capacity is None else str(capacity)
         numbers = f"{outcome.hits[i]:>10}  {outcome.rate(i):>8.4f}  {outcome.saved(i):>12.2%}"
-        lines.append(f"{name:>10}  {numbers}  {'█' * round(30 * outcome.rate(i))}".rstrip())
+        lines.append(f"{name:>10}  {numbers}  {'#' * round(30 * outcome.rate(i))}".rstrip())
     return "\n".join(lines)
 
 
@@ -340,15 +340,18 @@ def plot(outcome: Outcome, path: str) -> None:
 
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
     rates = [outcome.rate(i) for i in range(len(outcome.hits))]
-    axes.plot([c for c in outcome.capacities if c is not None], rates[:-1], marker="o")
+    capacities = [capacity for capacity in outcome.capacities if capacity is not None]
+    axes.plot(capacities, rates[:-1], marker="o")
     axes.axhline(rates[-1], linestyle="--", color="grey", label=f"unlimited: {rates[-1]:.3f}")
     axes.set(
         xscale="log",
-        ylim=(0, max(1.0, *rates) if rates[-1] > 0.6 else rates[-1] * 1.25 or 1.0),
+        ylim=(0, 1),
         xlabel=f"capacity, blocks of {outcome.block_size} tokens",
         ylabel="prefix-hit rate",
         title=f"LRU leaf eviction, {outcome.requests} requests",
     )
+    axes.set_xticks(capacities, [str(capacity) for capacity in capacities])
+    axes.minorticks_off()
     axes.grid(alpha=0.3)
     axes.legend()
     figure.savefig(path)

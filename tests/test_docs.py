@@ -10,7 +10,9 @@ from __future__ import annotations
 import doctest
 import json
 import re
+import runpy
 import shlex
+import sys
 from pathlib import Path
 from typing import Callable
 
@@ -257,8 +259,9 @@ def fences(path: Path) -> list[tuple[str, str]]:
     return re.findall(r"^```(\w*)\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S)
 
 
-def test_the_snippets_of_the_readme_do_what_they_show() -> None:
+def test_the_snippets_of_the_readme_do_what_they_show(monkeypatch: pytest.MonkeyPatch) -> None:
     """All ```python blocks, run in order as one session; what they print is printed in README."""
+    monkeypatch.chdir(ROOT)
     body = "\n".join(body for language, body in fences(README) if language == "python")
     case = doctest.DocTestParser().get_doctest(body, {}, "README.md", "README.md", 0)
     assert len(case.examples) >= 10
@@ -306,6 +309,24 @@ COMMANDS = [
     for path in (README, ROOT / "examples" / "README.md")
     for command in commands(path)
 ]
+
+
+def test_the_table_of_the_simulator_is_what_it_prints(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command under "Simulators" and its output."""
+    command, shown = next(
+        (one[1], two[1])
+        for one, two in zip(fences(README), fences(README)[1:])
+        if one[1].startswith("python3 examples/")
+    )
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "argv", command.split()[1:])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == shown
 
 
 def test_the_first_command_of_the_readme_needs_nothing_but_a_clone() -> None:
