@@ -1,0 +1,113 @@
+// @ts-check
+// Puts the page together: the baked example first, so that there is something to see before Python
+// is there, then the views, then the worker.
+
+import { Actions } from "./actions.js";
+import { baked } from "./baked.js";
+import { newRequest, resultOf, Store } from "./store.js";
+import { renderBlock } from "./views/block.js";
+import { renderCompare } from "./views/compare.js";
+import { renderDialog } from "./views/dialogs.js";
+import { renderFind } from "./views/find.js";
+import { renderFoot, renderNotices } from "./views/foot.js";
+import { renderRequests } from "./views/requests.js";
+import { renderStrip } from "./views/strip.js";
+import { renderTop } from "./views/top.js";
+import { renderTree } from "./views/tree.js";
+
+/** @typedef {import("./store.js").State} State */
+
+/** The state of the example, with every answer that Python will be asked to reproduce. @returns {Partial<State>} */
+function example() {
+  const requests = baked.requests.map((/** @type {any} */ r) => {
+    const tokens = Uint32Array.from(r.tokens);
+    return newRequest(r.id, { tokens, text: tokens.join(", "), runs: r.mm_info, vocab: "llama3" });
+  });
+  /** @type {Partial<State>} */
+  const state = { requests, results: {}, contract: baked.contract, blockSize: baked.block_size, blockSizeText: String(baked.block_size), blockSizeFault: "" };
+  for (const [method, params, text] of baked.answers) {
+    const answer = JSON.parse(text);
+    if (method === "put") /** @type {any} */ (state.results)[params.id] = resultOf(params.id, answer, requests.find((/** @type {any} */ r) => r.id === params.id).tokens);
+    else if (method === "block") state.block = answer;
+    else if (method === "compare") state.compare = answer;
+    else if (method === "tree") state.tree = answer;
+  }
+  const { base, against, slot } = baked.selection;
+  return {
+    ...state, base, against, baked: "shown", frameStart: 0, editing: null,
+    sel: { request: base, block: Math.floor(slot / baked.block_size), slot, field: "" },
+  };
+}
+
+/** @returns {State["theme"]} */
+function storedTheme() {
+  try {
+    const theme = localStorage.getItem("kvhash-theme");
+    return theme === "light" || theme === "dark" ? theme : "auto";
+  } catch {
+    return "auto";
+  }
+}
+
+const store = new Store(/** @type {State} */ ({
+  status: "loading", progress: { stage: "Fetching Python", loaded: 0, total: 0 }, notices: [],
+  notation: "hex", theme: storedTheme(), singleKeys: true, cells: "text",
+  pieces: { llama3: new Map(Object.entries(baked.pieces).map(([id, text]) => [Number(id), text])) }, tokenizers: ["llama3"],
+  find: { text: "", answer: null, fault: null, busy: false }, hello: baked.hello, pyodide: "", selftest: null, lastMs: null,
+  dialog: null, share: null, tree: null, block: null, compare: null, ...example(),
+}));
+
+const inAddress = location.hash.length > 1;
+const act = new Actions(store, inAddress ? null : baked);
+if (inAddress) store.state.baked = "gone";
+
+/** @param {string} id */
+const at = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+store.listeners.push((state) => {
+  document.body.dataset.state = state.status;
+  document.body.dataset.baked = state.baked;
+  document.documentElement.dataset.theme = state.theme;
+  renderTop(state, at("top"), act);
+  renderNotices(state, at("notices"), act);
+  renderCompare(state, at("verdict"), act);
+  renderRequests(state, at("requests"), act);
+  renderStrip(state, at("strip"), act);
+  renderBlock(state, at("block"), act);
+  renderTree(state, at("tree"), act);
+  renderFind(state, at("find"), act);
+  renderFoot(state, at("foot"), act);
+  renderDialog(state, /** @type {HTMLDialogElement} */ (at("dialog")), act);
+});
+
+for (const listener of store.listeners) listener(store.state);
+document.body.dataset.painted = "true";
+if (inAddress) void act.fromAddress(() => {});
+else requestAnimationFrame(() => { void act.pump(); });
+
+window.addEventListener("popstate", () => void act.fromAddress(() => {
+  store.set({ ...example(), results: {}, baked: store.state.baked === "reproduced" ? "reproduced" : "gone" });
+  act.forgetPython();
+  void act.pump();
+}));
+window.addEventListener("keydown", act.key);
+new ResizeObserver(() => store.set({})).observe(at("strip"));
+document.fonts?.ready.then(() => store.set({}));
+
+window.addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("dropping"); });
+window.addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("dropping"); });
+window.addEventListener("drop", (event) => {
+  event.preventDefault();
+  document.body.classList.remove("dropping");
+  const files = event.dataTransfer?.files;
+  if (files?.length) void act.openFiles([...files]);
+});
+
+if ("serviceWorker" in navigator) {
+  window.addEventListener("load", () => {
+    navigator.serviceWorker.register("sw.js").catch(() => { /* without it the page works, but not offline */ });
+  });
+}
+
+// For the tests of the page: to end the worker as a hang would, and to see where it stands.
+Object.defineProperty(window, "kvhash", { value: { store, act } });

@@ -1,0 +1,303 @@
+// @ts-check
+// The token strip: a row a block, its slots, and the key that they cut. Only the lines in view (and
+// a few around) are nodes; one grid has the focus and points at the active cell.
+
+import { h, patch } from "../dom.js";
+import { count, hash, plural, visible } from "../format.js";
+import { geometry, lineAt, lineOf, lineOfSlot, runAt } from "../geometry.js";
+import { keyGlyph } from "../glyph.js";
+import { hasPieces, pieceOf } from "../store.js";
+import { drawMap } from "./minimap.js";
+
+/** @typedef {import("../store.js").State} State */
+/** @typedef {import("../geometry.js").Geometry} Geometry */
+/** @typedef {import("../geometry.js").Line} Line */
+/** @typedef {import("../actions.js").Actions} Actions */
+
+/** Browsers lose precision above some height; beyond it scrolling is scaled. */
+const MOST_PIXELS = 8e6;
+const AROUND = 4;
+
+/** @returns {number} pixels of 1 rem */
+const rem = () => parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+
+/** What the last drawing knew; the element is ours alone. @type {{g: Geometry | null, scroller: HTMLElement | null, unit: number}} */
+export const view = { g: null, scroller: null, unit: 16 };
+
+/** @param {State} state @param {Element} element @param {Actions} act */
+export function renderStrip(state, element, act) {
+  patch(element, [
+    h("div", { key: "head", class: "head" },
+      h("h2", null, "Token strip"),
+      legend(state),
+      hasPieces(state) && h("div", { class: "modes", role: "radiogroup", "aria-label": "What a slot shows" },
+        /** @type {const} */ (["text", "ids"]).map((cells) => h("label", { key: cells, class: state.cells === cells ? "on" : "" },
+          h("input", { type: "radio", name: "cells", checked: state.cells === cells, "data-testid": `cells-${cells}`, onchange: () => act.set({ cells }) }), cells === "text" ? "Text" : "Ids")))),
+    h("div", { key: "body", class: "strip-body" },
+      h("div", {
+        class: "scroller", role: "grid", tabindex: "0", id: "grid", "aria-label": "Token strip: one row a block",
+        "aria-describedby": "grid-keys", "data-testid": "strip",
+        onscroll: act.scrolled, onkeydown: act.gridKey,
+        onclick: (/** @type {any} */ e) => act.gridClick(e.target), ondblclick: (/** @type {any} */ e) => act.gridClick(e.target, true),
+      }, h("div", { class: "space", role: "presentation" })),
+      h("canvas", { class: "minimap", "data-testid": "minimap", "aria-hidden": "true", onpointerdown: act.mapPointer, onpointermove: act.mapPointer })),
+    h("p", { key: "keys", id: "grid-keys", class: "sr" }, "Arrow keys move by slot and block, Enter edits a token, D goes to the first difference, P to the parent block."),
+  ]);
+  const scroller = /** @type {HTMLElement} */ (element.querySelector(".scroller"));
+  const space = /** @type {HTMLElement} */ (scroller.firstElementChild);
+  view.scroller = scroller;
+  view.unit = rem();
+  const g = geometry(state, scroller.clientWidth, view.unit);
+  view.g = g;
+  if (!g) {
+    patch(space, h("p", { class: "empty", role: "row" }, h("span", { role: "gridcell" }, emptyText(state))));
+    space.style.height = "auto";
+    drawMap(state, null, element, 0, 1);
+    return;
+  }
+  const total = g.lines * g.lineHeight;
+  const height = Math.min(total, MOST_PIXELS);
+  space.style.height = `${height}px`;
+  space.style.setProperty("--cell", `${g.cell}px`);
+  space.style.setProperty("--row", `${g.lineHeight}px`);
+  scroller.setAttribute("aria-rowcount", String(g.lines));
+  scroller.setAttribute("aria-colcount", String(g.perLine + 1));
+  const top = topOf(g, scroller);
+  const first = Math.max(0, Math.floor(top / g.lineHeight) - AROUND);
+  const last = Math.min(g.lines, Math.ceil((top + scroller.clientHeight) / g.lineHeight) + AROUND);
+  const shift = scroller.scrollTop - top;
+  const lines = [];
+  /** @type {Record<string, [number, number]>} */
+  const wanted = {};
+  const same = sameContent(state);
+  for (let n = first; n < last; n += 1) {
+    const line = lineAt(g, n);
+    lines.push(drawLine(state, g, line, n, n * g.lineHeight + shift, same));
+    if (line.kind !== "part" && line.zone !== "tail") {
+      const range = (wanted[line.request] ??= [line.block, line.block + 1]);
+      range[0] = Math.min(range[0], line.block);
+      range[1] = Math.max(range[1], line.block + 1);
+    }
+  }
+  if (g.lines === 0) lines.push(h("div", { key: "none", class: "empty", role: "row" }, h("span", { role: "gridcell" }, "No tokens yet.")));
+  patch(space, lines);
+  for (const request in wanted) act.wantRows(request, wanted[request][0], wanted[request][1]);
+  const active = document.getElementById(cellId(state.sel.request, state.sel.slot)) ?? document.getElementById(cellId(g.base, state.sel.slot));
+  if (active && scroller.contains(active)) scroller.setAttribute("aria-activedescendant", active.id);
+  else scroller.removeAttribute("aria-activedescendant");
+  drawMap(state, g, element, first + AROUND, last - AROUND);
+}
+
+/** @param {State} state */
+function emptyText(state) {
+  const r = state.requests.find((x) => x.id === state.base);
+  return r?.fault ? `Request ${r.id} is not hashed: ${r.fault.message}` : r && r.tokens.length ? "Waiting for Python …" : "No tokens yet: paste some above.";
+}
+
+/** Pixels above the view, in the unscaled strip. @param {Geometry} g @param {HTMLElement} scroller */
+function topOf(g, scroller) {
+  const total = g.lines * g.lineHeight;
+  if (total <= MOST_PIXELS) return scroller.scrollTop;
+  const room = MOST_PIXELS - scroller.clientHeight;
+  return (scroller.scrollTop / room) * (total - scroller.clientHeight);
+}
+
+/** Scroll so that a line is in view. @param {number} line @param {boolean} [centre] */
+export function reveal(line, centre = false) {
+  const { g, scroller } = view;
+  if (!g || !scroller) return;
+  const top = topOf(g, scroller);
+  const y = line * g.lineHeight;
+  const low = y - (scroller.clientHeight - g.lineHeight * 2);
+  let want = top;
+  if (centre && (y < top || y + g.lineHeight > top + scroller.clientHeight)) want = y - scroller.clientHeight / 3;
+  else if (y < top) want = y;
+  else if (low > top) want = low;
+  scrollToPixel(want);
+}
+
+/** @param {number} pixel of the unscaled strip */
+export function scrollToPixel(pixel) {
+  const { g, scroller } = view;
+  if (!g || !scroller) return;
+  const total = g.lines * g.lineHeight;
+  const target = Math.max(0, Math.min(pixel, total - scroller.clientHeight));
+  scroller.scrollTop = total <= MOST_PIXELS ? target
+    : (target / (total - scroller.clientHeight)) * (MOST_PIXELS - scroller.clientHeight);
+}
+
+/** @param {string} request @param {number} slot */
+export const cellId = (request, slot) => `c-${request}-${slot}`;
+
+/** @type {{of: any, base: Set<number>, against: Set<number>}} */
+let sameCache = { of: null, base: new Set(), against: new Set() };
+
+/** Positions, in each of the two, of blocks whose content the other has under another lineage. @param {State} state */
+export function sameContent(state) {
+  if (sameCache.of !== state.compare) {
+    sameCache = { of: state.compare, base: new Set(state.compare?.same_content_in_a ?? []), against: new Set(state.compare?.same_content ?? []) };
+  }
+  return sameCache;
+}
+
+/** @param {State} state */
+function legend(state) {
+  const two = state.against !== null && state.compare;
+  const result = state.results[state.base];
+  return h("ul", { class: "legend", "aria-label": "Legend" },
+    two && h("li", null, h("b", { class: "mark shared" }, "="), "shared"),
+    two && h("li", null, h("b", { class: "mark parted" }, "≠"), "another key"),
+    two && (state.compare.same_content?.length ?? 0) > 0 && h("li", null, h("b", { class: "mark same" }, "≈"), "same content, not reusable"),
+    (result?.runs.length ?? 0) > 0 && h("li", null, h("b", { class: "mark run" }, ""), "placeholder"),
+    (result?.tail ?? 0) > 0 && h("li", null, h("b", { class: "mark tail" }, ""), "tail, not hashed"));
+}
+
+/** @param {Line} line @param {{base: Set<number>, against: Set<number>}} same @param {Geometry} g @returns {"shared" | "parted" | "same" | "plain" | "tail"} */
+function standing(line, same, g) {
+  if (line.zone === "tail") return "tail";
+  if (line.zone === "shared") return "shared";
+  if (g.against && (line.request === g.base ? same.base : same.against).has(line.block)) return "same";
+  return line.zone === "pair" ? "parted" : "plain";
+}
+
+const SIGNS = { shared: "=", parted: "≠", same: "≈", plain: "", tail: "" };
+const WORDS = { shared: "shared", parted: "another key", same: "same content, not reusable", plain: "", tail: "tail, not hashed" };
+
+/**
+ * @param {State} state @param {Geometry} g @param {Line} line @param {number} n @param {number} y @param {{base: Set<number>, against: Set<number>}} same
+ */
+function drawLine(state, g, line, n, y, same) {
+  const style = { transform: `translateY(${y}px)` };
+  if (line.kind === "part") return partLine(state, g, n, style);
+  const result = state.results[line.request];
+  const how = standing(line, same, g);
+  const chosen = line.request === state.sel.request && line.block === state.sel.block
+    || line.zone === "shared" && line.block === state.sel.block;
+  const key = `${line.request}${line.block}.${line.part}${line.zone === "tail" ? "t" : ""}`;
+  const start = line.part <= 0;
+  const attributes = {
+    key, role: "row", "aria-rowindex": n + 1, style,
+    class: `line ${line.kind} ${how} ${chosen ? "chosen" : ""} ${start ? "start" : ""} ${line.zone === "pair" && line.request === g.base ? "upper" : ""} ${g.head ? "narrow" : ""}`,
+  };
+  const label = rowLabel(state, g, line, how);
+  if (line.kind === "head") {
+    return h("div", attributes, label, line.zone === "tail" ? null : keyCell(state, line, g));
+  }
+  const from = line.block * g.blockSize + line.part * g.perLine;
+  const blockEnd = line.zone === "tail" ? result.tokens : (line.block + 1) * g.blockSize;
+  const cells = [];
+  const other = line.zone === "pair" && line.block === state.compare?.position
+    ? state.results[line.request === g.base ? /** @type {string} */ (g.against) : g.base] : null;
+  for (let slot = from; slot < Math.min(from + g.perLine, blockEnd); slot += 1) {
+    cells.push(cell(state, g, line, slot, result, other));
+  }
+  const showKey = line.part === 0 && !g.head && line.zone !== "tail";
+  return h("div", attributes,
+    g.head ? null : line.part === 0 ? label : h("div", { key: "g", class: "gutter", role: "rowheader" }, h("span", { class: "dim" }, `+${line.part * g.perLine}`)),
+    h("div", { key: "c", class: "cells", role: "presentation" }, cells),
+    showKey ? keyCell(state, line, g) : null,
+    line.zone === "tail" && line.part === 0 ? h("div", { key: "k", class: "note", role: "gridcell" }, "not hashed") : null);
+}
+
+/** @param {State} state @param {Geometry} g @param {Line} line @param {keyof typeof SIGNS} how */
+function rowLabel(state, g, line, how) {
+  const both = line.zone === "shared" && g.against;
+  const who = g.against ? both ? `${g.base}\u2009${g.against}` : line.request : "";
+  return h("div", {
+    key: "g", class: "gutter", role: "rowheader", "data-testid": `row-${line.request}-${line.block}`,
+    "data-also": both ? g.against : null, "data-standing": how,
+    "aria-label": `${who ? `Request ${both ? `${g.base} and ${g.against}` : who}, ` : ""}${line.zone === "tail" ? "tail" : `block ${line.block}`}${WORDS[how] ? ", " + WORDS[how] : ""}`,
+  },
+  h("span", { class: "who" }, who),
+  h("span", { class: "pos" }, line.zone === "tail" ? "tail" : count(line.block)),
+  h("b", { class: `mark ${how}`, title: WORDS[how] || null }, SIGNS[how]));
+}
+
+/** @param {State} state @param {Line} line @param {Geometry} g */
+function keyCell(state, line, g) {
+  const row = state.results[line.request].rows.get(line.block);
+  if (!row) return h("div", { key: "k", class: "key pending", role: "gridcell" }, h("span", { class: "sr" }, "not hashed yet"));
+  const text = hash(row.sequence_hash, state.notation);
+  return h("div", {
+    key: "k", class: "key", role: "gridcell", "data-slot": line.block * g.blockSize, "data-request": line.request, "data-field": "sequence_hash",
+    "data-testid": `row-${line.request}-${line.block}-plh`, "data-value": row.plh, title: `PLH ${row.plh}\n${row.plh_text}`,
+  }, keyGlyph(row.plh),
+  h("code", { "data-testid": `row-${line.request}-${line.block}-sequence_hash`, "data-value": row.sequence_hash }, text));
+}
+
+/**
+ * @param {State} state @param {Geometry} g @param {Line} line @param {number} slot
+ * @param {import("../types.js").Result} result @param {import("../types.js").Result | null} other
+ */
+function cell(state, g, line, slot, result, other) {
+  const token = result.tokensArray[slot];
+  const at = result.runs.length ? runAt(result.runs, slot) : -1;
+  const run = at >= 0 ? result.runs[at] : null;
+  const sel = state.sel;
+  const on = slot === sel.slot && (line.request === sel.request || line.zone === "shared");
+  let name = on ? "slot on" : "slot";
+  if (run) {
+    name += " ph";
+    if (slot === run.offset) name += " first";
+    if (slot === run.offset + run.length - 1) name += " last";
+  }
+  if (other && (slot >= other.tokens || !sameSlot(result, other, slot, run))) {
+    name += slot === (line.request === g.base ? state.compare.token_index : state.compare.causes[0]?.token_index_b) ? " diff here" : " diff";
+  }
+  const piece = g.twoLines && !run ? pieceOf(state, line.request, token) : undefined;
+  /** @type {import("../dom.js").Loose[]} */
+  let inside;
+  if (on && state.editing && line.request === sel.request) {
+    inside = [h("input", {
+      key: "edit", class: "edit", type: "text", inputmode: "numeric", value: state.editing.text, "aria-label": `Token of slot ${slot}`,
+      "data-testid": "slot-edit", "aria-invalid": state.editing.fault ? "true" : null, title: state.editing.fault || null,
+    })];
+  } else if (run) {
+    inside = [h("span", { class: "id" }, `+${count(slot - run.offset)}`)];
+  } else {
+    const digits = String(token);
+    inside = [piece !== undefined && h("span", { class: "piece" }, visible(piece)),
+      h("span", { class: "id" }, digits.length > 7 ? "…" + digits.slice(-6) : digits)];
+  }
+  return h("div", {
+    key: slot, role: "gridcell", class: name, id: cellId(line.request, slot), "data-slot": slot, "data-request": line.request,
+    "aria-colindex": slot % g.blockSize % g.perLine + 2, "aria-selected": on ? "true" : null,
+    "data-testid": `slot-${line.request}-${slot}`, "data-value": run ? run.mm_hash : token,
+    title: run ? `slot ${slot}: placeholder ${slot - run.offset} of ${run.length}, ${run.mm_hash}` : `slot ${slot}: token ${token}${piece !== undefined ? ` ${JSON.stringify(piece)}` : ""}`,
+  }, inside);
+}
+
+/** @param {import("../types.js").Result} a @param {import("../types.js").Result} b @param {number} slot @param {import("../types.js").Run | null} run */
+function sameSlot(a, b, slot, run) {
+  const at = b.runs.length ? runAt(b.runs, slot) : -1;
+  const theirs = at >= 0 ? b.runs[at] : null;
+  if (!run && !theirs) return a.tokensArray[slot] === b.tokensArray[slot];
+  return !!run && !!theirs && run.mm_hash === theirs.mm_hash && run.offset === theirs.offset;
+}
+
+/** @param {State} state @param {Geometry} g @param {number} n @param {Record<string, string>} style */
+function partLine(state, g, n, style) {
+  const c = state.compare;
+  const text = c.cause === "none" || c.position === null ? "the same keys up to here"
+    : c.cause === "length" ? `${g.shared ? "shared up to here" : "nothing shared"}: one request ends`
+      : g.shared === 0 ? `nothing shared: ${CAUSES[c.cause] ?? c.cause}` : `the keys part here: ${CAUSES[c.cause] ?? c.cause}`;
+  return h("div", { key: "part", class: `line part ${c.cause === "none" ? "same" : ""}`, role: "row", "aria-rowindex": n + 1, style, "data-testid": "part-line" },
+    h("div", { role: "gridcell" }, h("span", null, text)));
+}
+
+/** @type {Record<string, string>} */
+export const CAUSES = {
+  contract: "another contract", block_size: "another block size", salt: "another salt", lora_name: "another LoRA",
+  token: "another token", mm_hash: "another object in the same place", mm_offset: "the same object, moved",
+  mm_length: "the same object, another length", mm_coverage: "a run on one side only", length: "one ends first", none: "no difference",
+};
+
+/** For other modules: where a block or slot stands. */
+export const lineFor = (/** @type {string} */ request, /** @type {number} */ block) => (view.g ? lineOf(view.g, request, block) : 0);
+export const lineForSlot = (/** @type {string} */ request, /** @type {number} */ slot) => (view.g ? lineOfSlot(view.g, request, slot) : 0);
+
+/** @param {State} state */
+export function stripSummary(state) {
+  const result = state.results[state.base];
+  return result ? plural(result.blocks, "block") : "";
+}

@@ -1,0 +1,112 @@
+// @ts-check
+/// <reference lib="webworker" />
+// The one worker that owns Python. It boots Pyodide from our own files, loads the unchanged wheel
+// and bridge.py, then answers calls in order: JSON text in, JSON text out, tokens as packed bytes.
+// It says hello before anything else, because a worker whose script is missing says nothing at all.
+
+/** @typedef {{id: number, method: string, params: string, blob?: ArrayBuffer}} Call */
+
+const scope = /** @type {DedicatedWorkerGlobalScope} */ (/** @type {unknown} */ (self));
+scope.postMessage({ kind: "hello" });
+
+/** Bytes that each big file will bring, by name; build.json is written by the build. */
+/** @type {Record<string, number>} */
+let sizes = {};
+let loaded = 0;
+let total = 0;
+let stage = "Fetching Python";
+let told = 0;
+
+/** @param {boolean} [now] */
+function progress(now = false) {
+  if (!now && performance.now() - told < 50) return;
+  told = performance.now();
+  scope.postMessage({ kind: "progress", stage, loaded, total });
+}
+
+const plainFetch = scope.fetch.bind(scope);
+
+/**
+ * `fetch` that counts the bytes of the files in `sizes` as they arrive.
+ * @param {RequestInfo | URL} input @param {RequestInit} [init]
+ */
+async function countingFetch(input, init) {
+  const response = await plainFetch(input, init);
+  const url = typeof input === "string" ? input : input instanceof URL ? input.href : input.url;
+  const name = url.slice(url.lastIndexOf("/") + 1);
+  if (!(name in sizes) || !response.body || !response.ok) return response;
+  const counted = response.body.pipeThrough(new TransformStream({
+    transform(chunk, controller) {
+      loaded += chunk.byteLength;
+      progress();
+      controller.enqueue(chunk);
+    },
+  }));
+  // The type must survive, or the wasm would not be compiled while it streams.
+  return new Response(counted, { status: response.status, headers: response.headers });
+}
+
+/** @type {any} */
+let call = null;
+
+async function boot() {
+  const base = new URL("../", scope.location.href);
+  const build = await (await plainFetch(new URL("build.json", base))).json();
+  sizes = build.sizes;
+  total = Object.values(sizes).reduce((sum, n) => sum + n, 0);
+  scope.fetch = countingFetch;
+  progress(true);
+  const indexURL = new URL("pyodide/", base).href;
+  const source = plainFetch(new URL("bridge.py", base)).then((r) => r.text());
+  const { loadPyodide } = await import(indexURL + "pyodide.mjs");
+  const pyodide = await loadPyodide({
+    indexURL,
+    packages: [build.package],
+    stdout: () => {},
+    checkIntegrity: true,
+  });
+  loaded = total;
+  stage = "Starting Python";
+  progress(true);
+  pyodide.FS.writeFile("/home/pyodide/bridge.py", await source);
+  call = pyodide.runPython(`
+import sys
+sys.path.insert(0, "/home/pyodide")
+import bridge
+_bridge = bridge.Bridge()
+def _call(method, params, blob):
+    return _bridge.call(method, params, None if blob is None else blob.to_bytes())
+_call
+`);
+  scope.postMessage({ kind: "ready", pyodide: pyodide.version });
+}
+
+const booted = boot().catch((/** @type {any} */ error) => {
+  scope.postMessage({ kind: "failed", message: String(error?.message ?? error) });
+});
+
+scope.onmessage = async (/** @type {MessageEvent<Call>} */ event) => {
+  const { id, method, params, blob } = event.data;
+  await booted;
+  if (!call) return;
+  const started = performance.now();
+  try {
+    const answer = call(method, params, blob ? new Uint8Array(blob) : undefined);
+    const text = answer.get(0);
+    const packed = answer.get(1);
+    answer.destroy();
+    /** @type {ArrayBuffer | null} */
+    let bytes = null;
+    if (packed) {
+      const view = packed.getBuffer("u8");
+      bytes = view.data.slice().buffer;
+      view.release();
+      packed.destroy();
+    }
+    const ms = performance.now() - started;
+    scope.postMessage({ kind: "answer", id, text, bytes, ms }, bytes ? [bytes] : []);
+  } catch (error) {
+    // Not one of ours: a bug. The page shows it and goes on.
+    scope.postMessage({ kind: "crash", id, message: String(/** @type {any} */ (error)?.message ?? error) });
+  }
+};
