@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .contract import DOCUMENTED, Contract
+from .contract import DOCUMENTED, Contract, require_contract
 from .encoding import block_segments
 from .errors import FieldTypeError, FieldValueError, InvalidJsonError, require_uint
 from .kernel import chain, hash_blocks, xxh3_64
@@ -74,7 +74,9 @@ class UniversalBlock(Frozen):
         return b"\x92" + prefix + value.to_bytes(width, "big") + b"\xc4\x10" + bytes(self.plh)
 
     @classmethod
-    def from_msgpack(cls, data: bytes, contract: Contract = DOCUMENTED) -> UniversalBlock:
+    def from_msgpack(
+        cls, data: bytes | bytearray, contract: Contract = DOCUMENTED
+    ) -> UniversalBlock:
         """The block of `to_msgpack` or of rmp_serde. The contract is not in the form."""
         if not isinstance(data, (bytes, bytearray)):
             raise FieldTypeError(field="block", value=data, expected="bytes")
@@ -157,6 +159,7 @@ def compute_next_sequence_hash(
     parent: int, block_hash: int, *, contract: Contract = DOCUMENTED
 ) -> int:
     """`x(LE64 parent sequence hash ‖ LE64 block hash, chain seed)` of two u64."""
+    require_contract(contract)
     parent = require_uint(parent, "parent")
     (result,) = chain([require_uint(block_hash, "block_hash")], contract.chain_seed, parent)
     return result

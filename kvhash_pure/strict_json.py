@@ -6,13 +6,13 @@ one way out: fixed-width lower-case hex, because JavaScript rounds bare numbers 
 
 from __future__ import annotations
 
-from .errors import FieldTypeError, FieldValueError, InvalidJsonError, require_uint
+from .errors import FieldTypeError, FieldValueError, InvalidJsonError, require_uint, shown
 
 _MOST_LEVELS = 500
 _HEX_DIGITS = "0123456789abcdefABCDEF"
 
 
-def loads(text: str | bytes) -> object:
+def loads(text: str | bytes | bytearray) -> object:
     """The value of a JSON text (bytes: UTF-8, a BOM is fine), or InvalidJsonError."""
     import json  # not at the top: a program that only hashes need not load it
 
@@ -77,10 +77,10 @@ def _too_deep() -> InvalidJsonError:
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore
         raise InvalidJsonError(
-            f"JSON has the key {twice!r} twice in one object; expected it once",
+            f"JSON has the key {shown(twice)} twice in one object; expected it once",
             field=twice,
             value=twice,
             expected="each key once",
