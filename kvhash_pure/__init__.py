@@ -30,6 +30,7 @@ from .errors import (
     PositionOverflowError,
     UnknownFieldError,
 )
+from .identify import identify
 from .kernel import xxh3_64
 from .lineage import PositionalLineageHash
 from .multimodal import RequestMmObjectInfo, TokenBlockMmInfo, validate_and_sort_mm_info
@@ -77,6 +78,7 @@ __all__ = [
     "compute_next_sequence_hash",
     "compute_salt_hash",
     "compute_salt_hash_from_bytes",
+    "identify",
     "prefix_groups",
     "validate_and_sort_mm_info",
     "xxh3_64",

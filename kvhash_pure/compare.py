@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from .errors import FieldTypeError, require_block_size, shown
 from .multimodal import RequestMmObjectInfo
@@ -17,6 +16,7 @@ from .slots import Streams, common
 from .strict_json import hex64
 from .values import Frozen
 
+TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
 if TYPE_CHECKING:
     from .slots import Difference, Gap
 
@@ -24,13 +24,17 @@ MAX_CAUSES = 20
 
 
 class Result(Frozen):
-    """Base of answers: `str` is one sentence for people, `to_dict` the JSON form."""
+    """Base of answers: a subclass's annotations are its fields, `to_dict` gives the JSON form,
+    and `str` one sentence for people where there is one.
+    """
 
-    __slots__ = ()
     sentence: str
 
+    def __init_subclass__(cls) -> None:
+        cls._fields = tuple(cls.__annotations__)
+
     def __str__(self) -> str:
-        return self.sentence
+        return self.sentence if "sentence" in self._fields else repr(self)
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form (FORMAT.md, "JSON")."""
@@ -49,10 +53,6 @@ class Cause(Result):
     in a's block; `position` is None where no full block holds the slot.
     """
 
-    _fields = (
-        *("cause", "position", "token_index", "slot", "token_index_b", "a", "b", "sentence"),
-    )
-    __slots__ = _fields
     cause: str
     position: int | None
     token_index: int | None
@@ -60,6 +60,7 @@ class Cause(Result):
     token_index_b: int | None
     a: RequestMmObjectInfo | int | str | None
     b: RequestMmObjectInfo | int | str | None
+    sentence: str
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form; runs with the `run_offset` of the slot, texts with code points."""
@@ -86,13 +87,12 @@ class WouldShare(Result):
     block size) `shared_blocks` are shared, `gain` more; `same_content` blocks match unshared.
     """
 
-    _fields = ("change", "by", "shared_blocks", "gain", "same_content", "sentence")
-    __slots__ = _fields
     change: str
     by: int | None
     shared_blocks: int
     gain: int
     same_content: int | None
+    sentence: str
 
 
 class Comparison(Result):
@@ -101,12 +101,6 @@ class Comparison(Result):
     `equal_tokens` leading slots are equal, whatever salt, contract and block size are.
     """
 
-    _fields = (
-        *("shared_blocks", "shared_tokens", "position", "cause", "causes", "token_index"),
-        *("same_content", "sentence", "same_content_in_a", "would_share", "notes"),
-        *("causes_complete", "equal_tokens", "contracts", "block_sizes", "tokens"),
-    )
-    __slots__ = _fields
     shared_blocks: int
     shared_tokens: int
     position: int | None
@@ -114,6 +108,7 @@ class Comparison(Result):
     causes: tuple[Cause, ...]
     token_index: int | None
     same_content: tuple[int, ...]
+    sentence: str
     same_content_in_a: tuple[int, ...]
     would_share: tuple[WouldShare, ...]
     notes: tuple[str, ...]

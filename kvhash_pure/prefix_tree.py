@@ -22,11 +22,6 @@ class PrefixEdge(Result):
     full block is the edge's last. The two PLHs are text.
     """
 
-    _fields = (
-        *("parent", "position", "blocks", "tokens", "requests", "ends", "saved_tokens"),
-        *("contract", "first_plh", "last_plh"),
-    )
-    __slots__ = _fields
     parent: int | None
     position: int
     blocks: int
@@ -46,12 +41,6 @@ class PrefixTree(Result):
     only whole blocks of them can be cached: `cacheable_tokens`, `longest_cacheable_tokens`.
     """
 
-    _fields = (
-        *("block_size", "requests", "edges", "without_blocks", "blocks_without_sharing"),
-        *("blocks_stored", "tokens_saved", "shared_tokens", "cacheable_tokens"),
-        *("longest_shared_tokens", "longest_cacheable_tokens", "sentence"),
-    )
-    __slots__ = _fields
     block_size: int
     requests: int
     edges: tuple[PrefixEdge, ...]
@@ -63,6 +52,7 @@ class PrefixTree(Result):
     cacheable_tokens: int
     longest_shared_tokens: int
     longest_cacheable_tokens: int
+    sentence: str
 
 
 def prefix_groups(requests: Iterable[Request], block_size: int) -> PrefixTree:

@@ -8,12 +8,12 @@ runs. So what is not hashed, such as ids under a run or how runs are listed, can
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from .encoding import FRAMED_SLOT_BYTES, PLAIN_SLOT_BYTES, _frames
 from .multimodal import RequestMmObjectInfo
 from .request import Request
 
+TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
 if TYPE_CHECKING:
     from typing import Union
 

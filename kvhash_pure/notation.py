@@ -1,0 +1,107 @@
+"""A hash in any notation that logs and tools print it in, read in every way that it can mean
+(FORMAT.md, "Notations").
+"""
+
+from __future__ import annotations
+
+from operator import index as as_int
+
+from .compare import Result
+from .errors import U64_LIMIT, U128_LIMIT, FieldTypeError, FieldValueError, KvHashingError
+from .lineage import PositionalLineageHash
+from .strict_json import hex64, hex128, loads
+
+NOTATIONS = "u64, i64, hex, base58, the text of a PLH, u128 or 16 bytes"
+_HEX_DIGITS = "0123456789abcdefABCDEF"
+
+
+class Reading(Result):
+    """One way to read what was observed: `value` has `bits` 64 or 128 (a PLH)."""
+
+    notation: str
+    bits: int
+    value: int
+
+    @property
+    def plh(self) -> PositionalLineageHash | None:
+        """The PLH of these 128 bits; None if no PLH has them."""
+        try:
+            return PositionalLineageHash.from_u128(self.value) if self.bits == 128 else None
+        except FieldValueError:
+            return None
+
+    @property
+    def hex(self) -> str:
+        """`0x` and 16 or 32 digits."""
+        return hex64(self.value) if self.bits == 64 else hex128(self.value)
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        form: dict[str, object] = {"notation": self.notation, "value": self.hex, "plh": None}
+        plh = self.plh
+        if plh is not None:
+            form["plh"] = {
+                "position": plh.position,
+                "mode": plh.mode,
+                "sequence_hash": hex64(plh.current_sequence_hash),
+                "parent_fragment": hex64(plh.parent_hash_fragment),
+            }
+        return form
+
+
+def are_octets(value: object) -> bool:
+    """A list of 16 bytes is one PLH: no list of observed hashes has only such small numbers."""
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) == 16
+        and all(type(octet) is int and 0 <= octet < 256 for octet in value)
+    )
+
+
+def read(value: object, index: int | None) -> tuple[Reading, ...]:
+    """Every reading of one observed value, or an error that lists the notations."""
+    found: list[tuple[str, int, int]] = []
+    if isinstance(value, str):
+        found = _read_text(value.strip(" \t\r\n\"',;"))
+    elif isinstance(value, PositionalLineageHash):
+        found = [("plh", 128, int(value))]
+    elif isinstance(value, (bytes, bytearray)) or are_octets(value):
+        data = bytes(value)  # type: ignore[call-overload]
+        found = [("bytes", 128, int.from_bytes(data, "big"))] * (len(data) == 16)
+    elif hasattr(value, "__index__") and not isinstance(value, bool):
+        found = _read_text(str(as_int(value)))
+    else:
+        raise FieldTypeError(field="observed", index=index, value=value, expected=NOTATIONS)
+    if not found:
+        raise FieldValueError(field="observed", index=index, value=value, expected=NOTATIONS)
+    return tuple(Reading(notation=n, bits=bits, value=number) for n, bits, number in found)
+
+
+def _read_text(text: str) -> list[tuple[str, int, int]]:
+    """(notation, bits, value) of each reading."""
+    found: list[tuple[str, int, int]] = []
+    digits = text[1:] if text[:1] == "-" else text
+    if digits.isascii() and digits.isdigit() and len(digits) < 40:
+        number = int(text)
+        if -(U64_LIMIT // 2) <= number < 0:
+            found.append(("i64", 64, number % U64_LIMIT))
+        elif 0 <= number < U128_LIMIT:
+            found.append(("u64", 64, number) if number < U64_LIMIT else ("u128", 128, number))
+    digits = "".join(text.split())
+    digits = digits[2:] if digits[:2] in ("0x", "0X") else digits
+    if 1 <= len(digits) <= 32 and not digits.strip(_HEX_DIGITS):
+        found.append(("hex", 64 if len(digits) <= 16 else 128, int(digits, 16)))
+    try:
+        if text[:1] == "[":
+            octets = loads(text)
+            if are_octets(octets):
+                number = int.from_bytes(bytes(octets), "big")  # type: ignore[call-overload]
+                found.append(("bytes", 128, number))
+        elif ":" in text:
+            found.append(("plh_text", 128, int(PositionalLineageHash.parse(text))))
+        else:
+            plh = PositionalLineageHash.parse("0:" + text)
+            found.append(("base58", 64, plh.current_sequence_hash))
+    except KvHashingError:
+        pass
+    return found
