@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import sys
 from array import array
-from struct import unpack
+from struct import pack, unpack
 
 from .blocks import block_hashes
 from .contract import Contract
-from .encoding import pack_tokens
+from .encoding import _U32_CODE
 from .kernel import chain
 from .multimodal import RequestMmObjectInfo
+
+_TOKEN_CODE = _U32_CODE or "Q"
+# Whether an array's memory is what is hashed: u32, little-endian.
+_IS_PACKED = sys.byteorder == "little" and _U32_CODE is not None
 
 
 class Chunk:
@@ -30,7 +34,7 @@ class Chunk:
     def __init__(self, prev: Chunk | None, first: int, runs: list[RequestMmObjectInfo]) -> None:
         self.prev, self.first, self.runs = prev, first, runs
         self.parent = prev.sequence_hashes[-1] if prev else None
-        self.tokens = array("I")
+        self.tokens = array(_TOKEN_CODE)
         self.block_hashes: array[int] = array("Q")
         self.sequence_hashes: array[int] = array("Q")
 
@@ -97,11 +101,10 @@ def _cut(runs: list[RequestMmObjectInfo], stop: int) -> list[RequestMmObjectInfo
 
 
 def _packed(slots: array[int]) -> bytes:
-    """What is hashed is little-endian, what chunks keep has the host's byte order."""
-    return slots.tobytes() if sys.byteorder == "little" else pack_tokens(slots)
+    return slots.tobytes() if _IS_PACKED else pack(f"<{len(slots)}I", *slots)
 
 
 def unpacked(packed: bytes) -> array[int]:
-    """Back from what `pack_tokens` gave."""
-    slots = packed if sys.byteorder == "little" else unpack(f"<{len(packed) // 4}I", packed)
-    return array("I", slots)
+    """An array of what `pack_tokens` gave."""
+    slots = packed if _IS_PACKED else unpack(f"<{len(packed) // 4}I", packed)
+    return array(_TOKEN_CODE, slots)

@@ -117,7 +117,7 @@ class TokenBlockSequence:
         if start > stop:
             raise FieldValueError(field="start", value=start, expected=f"at most stop, {stop}")
         chunks = self._last.span(start // self._block_size, stop // self._block_size)
-        slots = array("I")
+        slots = unpacked(b"")
         for chunk in chunks:
             slots += chunk.tokens
         skipped = chunks[0].first * self._block_size
