@@ -12,7 +12,7 @@ from struct import unpack
 from .blocks import UniversalBlock, block_hashes, make_blocks
 from .contract import DOCUMENTED, Contract, require_contract
 from .encoding import pack_tokens
-from .errors import FieldTypeError, UnknownFieldError, require_block_size, require_text
+from .errors import FieldTypeError, UnknownFieldError, require_block_size, require_text, shown
 from .kernel import chain
 from .lineage import PositionalLineageHash, lineage_hashes, require_block_count
 from .multimodal import RequestMmObjectInfo, validate_and_sort_mm_info
@@ -213,19 +213,19 @@ def _object(
 ) -> dict[str, object]:
     if not isinstance(value, dict):
         raise FieldTypeError(field=what, index=index, value=value, expected="a JSON object")
+    where = what if index is None else f"{what}[{index}]"
     for key in value:
         if key not in keys:
             raise UnknownFieldError(
-                f"{what if index is None else f'{what}[{index}]'} has the unknown key {key!r}; "
-                f"expected only {', '.join(keys)}",
-                field=str(key),
+                f"{where} has the unknown key {shown(key)}; expected only {', '.join(keys)}",
+                field=key if isinstance(key, str) else shown(key),
                 index=index,
                 value=key,
                 expected=f"one of {', '.join(keys)}",
             )
     for key in required:
         if key not in value:
-            raise _missing(key, what if index is None else f"{what}[{index}]", index)
+            raise _missing(key, where, index)
     return value
 
 
