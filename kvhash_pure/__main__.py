@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from typing import IO, Any, NoReturn
 
-from . import __version__, selftest
+from . import __version__, explain_cli, selftest
 from .contract import CONTRACTS, Contract
 from .errors import KvHashingError, require_block_size
 from .jsonform import hash_report, load_request
@@ -64,6 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     form.add_argument("--json", action="store_true", help="one JSON object a request")
     form.add_argument("--csv", action="store_true", help="one CSV row a block")
     command.set_defaults(run=_hash)
+
+    explain_cli.add_commands(commands, _load)
 
     command = commands.add_parser("decode", help="the fields of a PLH")
     command.add_argument("plh", metavar="PLH", help="hex, 16 bytes as hex or JSON, or its text")
@@ -116,6 +118,24 @@ def _hash(args: argparse.Namespace) -> int:
                     status = 2
         write.clear_progress()
     return status
+
+
+def _load(path: str) -> list[tuple[str, Request, int | None]]:
+    """The requests of a file, with the name of each and the block size that it names."""
+    name = "stdin" if path == "-" else path
+    with _open(path) as stream:
+        head = _first_lines(stream)
+        many = _is_json_lines(path, head)
+        texts = list(_chain(head, stream)) if many else [b"".join([*head, *stream])]
+    loaded = []
+    for number, text in enumerate(texts, 1):
+        if text.strip() or not many:
+            one = f"{name}:{number}" if many else name
+            try:
+                loaded.append((one, *load_request(text)))
+            except KvHashingError as error:
+                raise Failure(f"{one}: {error}") from None
+    return loaded
 
 
 def _first_lines(stream: IO[bytes]) -> list[bytes]:

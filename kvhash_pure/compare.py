@@ -12,39 +12,16 @@ from itertools import islice
 from .errors import FieldTypeError, require_block_size, shown
 from .multimodal import RequestMmObjectInfo
 from .request import Request
+from .results import Result, count
 from .slots import Streams, common
 from .strict_json import hex64
-from .values import Frozen
+from .would_share import WouldShare, if_header_were_same, if_slots_were_edited
 
 TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
 if TYPE_CHECKING:
-    from .slots import Difference, Gap
+    from .slots import Difference
 
 MAX_CAUSES = 20
-
-
-class Result(Frozen):
-    """Base of answers: a subclass's annotations are its fields, `to_dict` gives the JSON form,
-    and `str` one sentence for people where there is one.
-    """
-
-    sentence: str
-
-    def __init_subclass__(cls) -> None:
-        cls._fields = tuple(cls.__annotations__)
-
-    def __str__(self) -> str:
-        return self.sentence if "sentence" in self._fields else repr(self)
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form (FORMAT.md, "JSON")."""
-        return {name: _plain(getattr(self, name)) for name in self._fields}
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value.to_dict() if isinstance(value, Result) else value
 
 
 class Cause(Result):
@@ -80,19 +57,6 @@ def _slot_form(it: object, slot: int | None) -> dict[str, object]:
         return {"token": it}
     form = {"mm_hash": hex64(it.mm_hash), "offset": it.offset, "length": it.length}
     return {**form, "run_offset": slot - it.offset if it.offset <= slot < it.end else None}
-
-
-class WouldShare(Result):
-    """An answer to "would be shared if …": after one `change` (`by` so many slots, or to that
-    block size) `shared_blocks` are shared, `gain` more; `same_content` blocks match unshared.
-    """
-
-    change: str
-    by: int | None
-    shared_blocks: int
-    gain: int
-    same_content: int | None
-    sentence: str
 
 
 class Comparison(Result):
@@ -182,9 +146,11 @@ class _Pair:
         found = list(islice(differences, MAX_CAUSES + 1))
         causes += [self._slot_cause(difference) for difference, _ in found]
         if header:
-            would = list(self._if_header_were_same(header))
+            would = list(if_header_were_same(header, self.sizes, self.equal))
         elif found and causes[0].cause != "length":
-            would = list(self._if_slots_were_edited(*found[0]))
+            (_, at, *_), gap = found[0]
+            edits = self.streams, at, gap, size, self.shared, self.names[1]
+            would = list(if_slots_were_edited(*edits))
         else:
             would = []
         first = causes[0] if causes else None
@@ -236,65 +202,13 @@ class _Pair:
         if cause == "length":
             at = (None,) * 4
             (n, ends), (m, on) = sorted(zip(self.tokens, self.names))
-            text = f"{ends} ends after {_count(n, 'token')}, {on} goes on to {m}"
+            text = f"{ends} ends after {count(n, 'token')}, {on} goes on to {m}"
         else:
             text = "token " if cause == "token" else "slot "
             text += f"{i} ({place})" if i == j else f"{i} of {name_a} and {j} of {name_b}"
             text += f" differs: {name_a} has {_evidence(cause, a)}, "
             text += f"{name_b} has {_evidence(cause, b)}"
         return Cause(**dict(zip(Cause._fields, (cause, *at, a, b, text))))
-
-    def _if_header_were_same(self, header: list[str]) -> Iterator[WouldShare]:
-        """Each cause made equal alone, then all of them."""
-        for change in [*([cause] for cause in header), header][: len(header) + (len(header) > 1)]:
-            resized = "block_size" in change
-            for size in self.sizes if resized else self.sizes[:1]:
-                shared = self.equal // size if change == header else 0
-                text = " and ".join(change).replace("block_size", f"block size ({size})")
-                text = f"both had the same {text}"
-                yield self._would("+".join(change), size if resized else None, shared, text)
-
-    def _if_slots_were_edited(self, found: Difference, gap: Gap | None) -> Iterator[WouldShare]:
-        """The first difference undone in three ways: moved out, put last, made equal."""
-        x, y, width = self.streams.x, self.streams.y, self.streams.width
-        at, size = found[1], self.sizes[0]
-        k, m = gap or (1, 1)
-        start, end_x, end_y = at * width, (at + k) * width, (at + m) * width
-
-        def shared(x: bytes, y: bytes) -> int:
-            return common(x, 0, y, 0, width) // size
-
-        # A shift of up to one block is undone; else the smallest that realigns blocks is.
-        shift = m - k
-        if abs(shift) > size:
-            shift %= size
-            if shift > min(size - shift, m):
-                shift -= size
-        if shift:
-            moved = y[: end_y - shift * width] + y[end_y:]
-            if shift < 0:
-                filler = (bytes(-shift * width) + x[:end_x])[shift * width :]
-                moved = y[:end_y] + filler + y[end_y:]
-            n, step = shared(x, moved), size * width
-            known = {x[i : i + step] for i in range(0, len(x) - step + 1, step)}
-            later = range(n * step, len(moved) - step + 1, step)
-            same = sum(moved[i : i + step] in known for i in later)
-            text = f"the rest of {self.names[1]} came {_count(abs(shift), 'token')} "
-            yield self._would("tail", -shift, n, text + ("earlier", "later")[shift < 0], same)
-        x_last = x[:start] + x[end_x:] + x[start:end_x]
-        y_last = y[:start] + y[end_y:] + y[start:end_y]
-        yield self._would("last", None, shared(x_last, y_last), "what differs there came last")
-        y_same = y[:start] + x[start:end_x] + y[end_y:]
-        yield self._would("same", None, shared(x, y_same), "what differs there were the same")
-
-    def _would(
-        self, change: str, by: int | None, shared: int, condition: str, same: int | None = None
-    ) -> WouldShare:
-        gain = shared - self.shared
-        text = f"{'' if gain else 'still '}{_count(shared, 'block')} would be shared if {condition}"
-        if same:
-            text += f" (and {same} more would have the same content, but not be reusable)"
-        return WouldShare(**dict(zip(WouldShare._fields, (change, by, shared, gain, same, text))))
 
     def _notes(self) -> Iterator[str]:
         a, b = self.a, self.b
@@ -313,14 +227,14 @@ class _Pair:
         shared, fewest = self.shared, min(self.blocks)
         if fewest == 0:
             sides = zip(self.names, self.tokens, self.sizes)
-            said = [f"{name} has {_count(n, 'token')} for blocks of {s}" for name, n, s in sides]
+            said = [f"{name} has {count(n, 'token')} for blocks of {s}" for name, n, s in sides]
             parts = [f"nothing can be shared without a full block: {', '.join(said)}"]
         elif shared == 0:
             parts = ["no block is shared"]
         else:
             which = "the first" if shared < fewest else "all" if shared > 1 else "the only"
             blocks = "block" if shared == 1 else f"{shared} blocks"
-            saved = f"({_count(shared * self.sizes[0], 'token')} at block size {self.sizes[0]})"
+            saved = f"({count(shared * self.sizes[0], 'token')} at block size {self.sizes[0]})"
             verb = "is" if shared == 1 else "are"
             parts = [f"{which} {blocks} {saved} {verb} shared"]
         if first is None or first.cause == "length":
@@ -376,7 +290,3 @@ def _code_points(text: str, other: str) -> list[str]:
     shortest = min(len(text), len(other))
     first = next((i for i in range(shortest) if text[i] != other[i]), shortest)
     return [f"U+{ord(char):04X}" for char in text[first : first + 8]]
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n or 'no'} {what}{'' if n == 1 else 's'}"

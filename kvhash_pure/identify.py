@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from .blocks import block_hashes
-from .compare import Result
 from .contract import CONTRACTS
 from .encoding import _touched_blocks
 from .errors import FieldTypeError, require_block_size
@@ -17,6 +16,7 @@ from .kernel import chain
 from .lineage import MAX_BLOCKS, PositionalLineageHash
 from .notation import Reading, are_octets, read
 from .request import Request
+from .results import Result
 
 BLOCK_SIZES = tuple(1 << n for n in range(13))
 _KINDS = {"block_hash": "block hash", "sequence_hash": "sequence hash", "plh": "PLH"}

@@ -1,14 +1,14 @@
 """A hash in any notation that logs and tools print it in, read in every way that it can mean
-(FORMAT.md, "Notations").
+(FORMAT.md, "Questions").
 """
 
 from __future__ import annotations
 
 from operator import index as as_int
 
-from .compare import Result
 from .errors import U64_LIMIT, U128_LIMIT, FieldTypeError, FieldValueError, KvHashingError
 from .lineage import PositionalLineageHash
+from .results import Result
 from .strict_json import hex64, hex128, loads
 
 NOTATIONS = "u64, i64, hex, base58, the text of a PLH, u128 or 16 bytes"

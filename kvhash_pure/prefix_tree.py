@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .compare import Result, _count
 from .errors import FieldTypeError, require_block_size
 from .lineage import PositionalLineageHash
 from .request import Request
+from .results import Result, count
 from .slots import common, stream
 
 
@@ -71,13 +71,13 @@ def prefix_groups(requests: Iterable[Request], block_size: int) -> PrefixTree:
     stored = sum(edge.blocks for edge in edges)
     shared, longest = _shared_tokens(given)
     saved = (total - stored) * size
-    text = f"{_count(len(given), 'request')} of {_count(total, 'block')} need {stored} stored: "
-    text += f"sharing saves {_count(saved, 'token')} at block size {size}"
+    text = f"{count(len(given), 'request')} with {count(total, 'block')} in all, {stored} of them"
+    text += f" distinct: sharing saves {count(saved, 'token')} at block size {size}"
     if longest and not saved:
-        text += f"; the longest prefix that two of them share is {_count(longest, 'token')}"
+        text += f"; the longest prefix that two of them share is {count(longest, 'token')}"
         text += ", less than a block, so it saves nothing"
     elif shared:
-        text += f"; all of them share {_count(shared, 'token')}, of which whole blocks"
+        text += f"; all of them share {count(shared, 'token')}, of which whole blocks"
         text += f" hold {shared // size * size}"
     return PrefixTree(
         block_size=size,

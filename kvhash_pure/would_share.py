@@ -1,0 +1,92 @@
+"""What two requests would share if one thing about them were another (FORMAT.md, "Questions").
+
+Counted anew on edited slots, never estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .results import Result, count
+from .slots import Streams, common
+
+TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
+if TYPE_CHECKING:
+    from .slots import Gap
+
+
+class WouldShare(Result):
+    """An answer to "would be shared if …": after one `change` (`by` so many slots, or to that
+    block size) `shared_blocks` are shared, `gain` more; `same_content` blocks match unshared.
+    """
+
+    change: str
+    by: int | None
+    shared_blocks: int
+    gain: int
+    same_content: int | None
+    sentence: str
+
+
+def if_header_were_same(
+    header: list[str], sizes: tuple[int, int], equal: int
+) -> Iterator[WouldShare]:
+    """Each of the causes `header`, which share nothing now, made equal alone; then all of them.
+
+    `equal` leading slots are equal.
+    """
+    for change in [*([cause] for cause in header), header][: len(header) + (len(header) > 1)]:
+        resized = "block_size" in change
+        for size in sizes if resized else sizes[:1]:
+            shared = equal // size if change == header else 0
+            text = " and ".join(change).replace("block_size", f"block size ({size})")
+            text = f"both had the same {text}"
+            yield _would("+".join(change), size if resized else None, shared, 0, text)
+
+
+def if_slots_were_edited(
+    streams: Streams, at: int, gap: Gap | None, size: int, now: int, name: str
+) -> Iterator[WouldShare]:
+    """A difference at slot `at` of both undone in three ways: moved out, put last, made equal.
+
+    `now` blocks are shared; `name` is what the second request is called.
+    """
+    x, y, width = streams.x, streams.y, streams.width
+    k, m = gap or (1, 1)
+    start, end_x, end_y = at * width, (at + k) * width, (at + m) * width
+
+    def shared(x: bytes, y: bytes) -> int:
+        return common(x, 0, y, 0, width) // size
+
+    # A shift of up to one block is undone; of a longer one, what is left of it in a block.
+    shift = m - k
+    if abs(shift) > size:
+        shift %= size
+        if shift > min(size - shift, m):
+            shift -= size
+    if shift:
+        moved = y[: end_y - shift * width] + y[end_y:]
+        if shift < 0:
+            filler = (bytes(-shift * width) + x[:end_x])[shift * width :]
+            moved = y[:end_y] + filler + y[end_y:]
+        blocks, step = shared(x, moved), size * width
+        known = {x[i : i + step] for i in range(0, len(x) - step + 1, step)}
+        later = range(blocks * step, len(moved) - step + 1, step)
+        same = sum(moved[i : i + step] in known for i in later)
+        text = f"the rest of {name} came {count(abs(shift), 'token')} "
+        yield _would("tail", -shift, blocks, now, text + ("earlier", "later")[shift < 0], same)
+    x_last = x[:start] + x[end_x:] + x[start:end_x]
+    y_last = y[:start] + y[end_y:] + y[start:end_y]
+    yield _would("last", None, shared(x_last, y_last), now, "what differs there came last")
+    y_same = y[:start] + x[start:end_x] + y[end_y:]
+    yield _would("same", None, shared(x, y_same), now, "what differs there were the same")
+
+
+def _would(
+    change: str, by: int | None, shared: int, now: int, condition: str, same: int | None = None
+) -> WouldShare:
+    gain = shared - now
+    text = f"{'' if gain else 'still '}{count(shared, 'block')} would be shared if {condition}"
+    if same:
+        text += f" (and {same} more would have the same content, but not be reusable)"
+    return WouldShare(**dict(zip(WouldShare._fields, (change, by, shared, gain, same, text))))
