@@ -133,6 +133,8 @@ class PositionalRadixTree(MutableMapping[PositionalLineageHash, V]):
 
     def match_prefix(self, plhs: Iterable[PositionalLineageHash]) -> int:
         """How many of a request's PLHs, from the first on, are present without a gap."""
+        if not isinstance(plhs, Iterable):
+            raise FieldTypeError(field="plhs", value=plhs, expected="an iterable of PLHs")
         count = 0
         for plh in plhs:
             if plh not in self:
