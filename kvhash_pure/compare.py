@@ -201,8 +201,10 @@ class _Pair:
         at: tuple[int | None, ...] = (i // size_a if full else None, i, i % size_a, j)
         if cause == "length":
             at = (None,) * 4
-            (n, ends), (m, on) = sorted(zip(self.tokens, self.names))
-            text = f"{ends} ends after {count(n, 'token')}, {on} goes on to {m}"
+            (end, rest), (ends, on) = (i, self.tokens[1] - j), self.names
+            if i != self.tokens[0]:
+                (end, rest), (ends, on) = (j, self.tokens[0] - i), self.names[::-1]
+            text = f"{ends} ends after {count(end, 'token')}, {on} has {rest} more"
         else:
             text = "token " if cause == "token" else "slot "
             text += f"{i} ({place})" if i == j else f"{i} of {name_a} and {j} of {name_b}"
@@ -220,6 +222,8 @@ class _Pair:
         for name, one, two in (("salt", a.salt, b.salt), ("lora_name", a.lora_name, b.lora_name)):
             if one != two and not one and not two:
                 yield f'{name} "" counts as none'
+        if self.equal < self.shared * self.sizes[0]:
+            yield f"the hashes of shared blocks collide: slot {self.equal} differs"
         if a._packed[: 4 * self.equal] != b._packed[: 4 * self.equal]:
             yield "token ids under runs differ, which does not matter: they are not hashed"
 

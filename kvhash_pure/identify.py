@@ -5,13 +5,13 @@ Hashes the request in every way that it could have been hashed, and says which o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from .blocks import block_hashes
 from .contract import CONTRACTS
 from .encoding import _touched_blocks
-from .errors import FieldTypeError, require_block_size
+from .errors import FieldTypeError, FieldValueError, require_block_size
 from .kernel import chain
 from .lineage import MAX_BLOCKS, PositionalLineageHash
 from .notation import Reading, are_octets, read
@@ -87,7 +87,7 @@ def identify(
     observed: object,
     *,
     block_size: int | None = None,
-    block_sizes: Iterable[int] | None = None,
+    block_sizes: Sequence[int] | None = None,
 ) -> Identification:
     """Which hash of `request` is `observed`: which block, which kind, hashed in which way.
 
@@ -103,9 +103,15 @@ def identify(
         raise FieldTypeError(field="request", value=request, expected="a Request")
     if block_sizes is None:
         block_sizes = [*([] if block_size is None else [block_size]), *BLOCK_SIZES]
+    elif not isinstance(block_sizes, (list, tuple, range)):
+        expected = "a list of block sizes"
+        raise FieldTypeError(field="block_sizes", value=block_sizes, expected=expected)
     sizes = tuple(dict.fromkeys(require_block_size(size) for size in block_sizes))
     several = isinstance(observed, (list, tuple)) and not are_octets(observed)
     items = list(observed) if several else [observed]  # type: ignore[call-overload]
+    if not items or not sizes:
+        field = "block_sizes" if items else "observed"
+        raise FieldValueError(field=field, value=[], expected="at least one")
     readings = [read(item, i if several else None) for i, item in enumerate(items)]
     wanted: dict[tuple[int, int], list[tuple[int, Reading]]] = {}
     for i, one in enumerate(readings):
@@ -226,18 +232,20 @@ def _match(
 
 def _sentence(given: tuple[Observed, ...], matches: list[Match], tried: Tried) -> str:
     missing = [one.text for one in given if not one.matches]
-    text = f"{len(given) - len(missing)} of {len(given)} are hashes of this request; "
-    if len(given) == 1:
-        text = ""
+    parts: list[str] = []
+    if len(given) > 1:
+        parts.append(f"{len(given) - len(missing)} of {len(given)} are hashes of this request")
     if matches:
         more = f" ({len(matches)} matches in all)" if len(matches) > 1 else ""
-        text += matches[0].sentence + more
+        parts.append(matches[0].sentence + more)
     if missing:
-        text += "; " if matches else ""
-        text += f"{', '.join(missing)} is none of the {tried.hashes} hashes tried: block, sequence"
-        text += f" and PLH, block sizes {', '.join(map(str, tried.block_sizes))}, contracts "
-        text += " and ".join(tried.contracts)
-        for word in ("salt", "lora_name", "mm_info"):
-            if len(getattr(tried, word)) > 1:
-                text += f", {word} {' and '.join(getattr(tried, word))}".replace("_out", " out")
-    return text + "."
+        more = f" and {len(missing) - 4} more" if len(missing) > 4 else ""
+        text = f"{', '.join(missing[:4])}{more} {'is' if len(missing) == 1 else 'are'} none of the "
+        text += f"{tried.hashes} hashes tried: block, sequence and PLH, block sizes "
+        text += (
+            f"{', '.join(map(str, tried.block_sizes))}, contracts {' and '.join(tried.contracts)}"
+        )
+        ways = (("salt", tried.salt), ("lora_name", tried.lora_name), ("runs", tried.mm_info))
+        text += "".join(f", {word} given and left out" for word, way in ways if len(way) > 1)
+        parts.append(text)
+    return "; ".join(parts) + "."

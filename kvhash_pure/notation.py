@@ -69,7 +69,7 @@ def read(value: object, index: int | None) -> tuple[Reading, ...]:
         data = bytes(value)  # type: ignore[call-overload]
         found = [("bytes", 128, int.from_bytes(data, "big"))] * (len(data) == 16)
     elif hasattr(value, "__index__") and not isinstance(value, bool):
-        found = _read_text(str(as_int(value)))
+        found = _read_number(as_int(value))
     else:
         raise FieldTypeError(field="observed", index=index, value=value, expected=NOTATIONS)
     if not found:
@@ -77,16 +77,20 @@ def read(value: object, index: int | None) -> tuple[Reading, ...]:
     return tuple(Reading(notation=n, bits=bits, value=number) for n, bits, number in found)
 
 
+def _read_number(number: int) -> list[tuple[str, int, int]]:
+    if -(U64_LIMIT // 2) <= number < 0:
+        return [("i64", 64, number % U64_LIMIT)]
+    if 0 <= number < U64_LIMIT:
+        return [("u64", 64, number)]
+    return [("u128", 128, number)] if 0 <= number < U128_LIMIT else []
+
+
 def _read_text(text: str) -> list[tuple[str, int, int]]:
     """(notation, bits, value) of each reading."""
     found: list[tuple[str, int, int]] = []
     digits = text[1:] if text[:1] == "-" else text
     if digits.isascii() and digits.isdigit() and len(digits) < 40:
-        number = int(text)
-        if -(U64_LIMIT // 2) <= number < 0:
-            found.append(("i64", 64, number % U64_LIMIT))
-        elif 0 <= number < U128_LIMIT:
-            found.append(("u64", 64, number) if number < U64_LIMIT else ("u128", 128, number))
+        found = _read_number(int(text))
     digits = "".join(text.split())
     digits = digits[2:] if digits[:2] in ("0x", "0X") else digits
     if 1 <= len(digits) <= 32 and not digits.strip(_HEX_DIGITS):

@@ -61,7 +61,11 @@ def prefix_groups(requests: Iterable[Request], block_size: int) -> PrefixTree:
     Raises KvHashingError kinds.
     """
     size = require_block_size(block_size)
-    given = list(requests)
+    try:
+        given = list(requests)
+    except TypeError:
+        expected = "an iterable of requests"
+        raise FieldTypeError(field="requests", value=requests, expected=expected) from None
     for i, request in enumerate(given):
         if not isinstance(request, Request):
             raise FieldTypeError(field="requests", index=i, value=request, expected="a Request")
