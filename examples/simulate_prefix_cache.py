@@ -20,8 +20,8 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import struct
 import sys
+from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -46,7 +46,6 @@ DEFAULT_CAPACITIES = "25,50,100,200,400,800"
 # have equal blocks of two or more tokens.
 _PATTERN = int.from_bytes(hashlib.shake_128(b"512 tokens").digest(4 * TOKENS_PER_ID), "little")
 _REPEAT = sum(1 << 64 * i for i in range(TOKENS_PER_ID // 2))
-_UNPACK = struct.Struct(f"<{TOKENS_PER_ID}I").unpack
 
 
 class TraceError(ValueError):
@@ -109,9 +108,12 @@ def _shown(value: object) -> str:
     return text if len(text) <= 40 else text[:40] + "..."
 
 
-def tokens_of(hash_id: int) -> Sequence[int]:
+def tokens_of(hash_id: int) -> array[int]:
     """The 512 tokens that stand for an id, the same on every machine."""
-    return _UNPACK((_PATTERN ^ hash_id * _REPEAT).to_bytes(4 * TOKENS_PER_ID, "little"))
+    tokens = array("I", (_PATTERN ^ hash_id * _REPEAT).to_bytes(4 * TOKENS_PER_ID, "little"))
+    if sys.byteorder == "big":
+        tokens.byteswap()
+    return tokens
 
 
 class _Node:
@@ -158,7 +160,9 @@ class Hasher:
         """Block hashes of those ids that have none yet, as one request."""
         missing = [hash_id for hash_id in dict.fromkeys(ids) if hash_id not in self._block_hashes]
         if missing:
-            tokens = [token for hash_id in missing for token in tokens_of(hash_id)]
+            tokens = array("I")
+            for hash_id in missing:
+                tokens += tokens_of(hash_id)
             hashes = Request(tokens, contract=self.contract).block_hashes(self.block_size)
             for i, hash_id in enumerate(missing):
                 self._block_hashes[hash_id] = hashes[i * self.per_id : (i + 1) * self.per_id]
