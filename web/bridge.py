@@ -603,50 +603,67 @@ def _tree(names: list[str], held: list[Held]) -> Json:
     return {**tree, "names": names, "without_blocks": [names[i] for i in without]}
 
 
-# Tokens times ways of hashing that one search may cost: some seconds in a browser.
-_SEARCH_BUDGET = 12_000_000
+# Tokens times ways of hashing that one search may cost: a few seconds in a browser.
+_SEARCH_BUDGET = 4_000_000
 _LIKELY_SIZES = (16, 64, 32, 128, 1, 256, 8, 512, 4, 1024, 2, 2048, 4096)
 
 
 def _find(text: str, held: dict[str, Held]) -> Json:
-    """`identify` in each of the page's requests, and every PLH that the text can be, decoded."""
-    matches: list[Json] = []
-    sentences: list[str] = []
-    decoded: list[Json] = []
-    tried: set[int] = set()
-    for name, one in held.items():
-        request = one.request
-        ways = 2 << sum(map(bool, (request.salt, request.lora_name, request.mm_info)))
-        affordable = max(1, _SEARCH_BUDGET // (len(held) * ways * max(1, request.total_tokens)))
-        sizes = list(dict.fromkeys((one.block_size, *_LIKELY_SIZES)))[:affordable]
-        tried.update(sizes)
-        answer: Any = identify(request, text, block_sizes=sizes).to_dict()
-        sentences.append(f"{name}: {answer['sentence']}")
-        matches += [{"id": name, **_match(match, one)} for match in answer["matches"]]
-        if not decoded:
-            decoded = [
-                _decoded(int(reading["value"], 16))
-                for seen in answer["observed"]
-                for reading in seen["readings"]
-                if reading["plh"] is not None
-            ]
+    """`identify` in each of the page's requests, and every PLH that the text can be, decoded.
+
+    First at the page's block size, then, where that finds nothing, at as many others as the
+    budget allows.
+    """
+    answers: list[tuple[str, Any]] = []
+    for sizes_of in (lambda one: [one.block_size], _affordable_sizes(held)):
+        answers = [
+            (name, identify(one.request, text, block_sizes=sizes_of(one)).to_dict())
+            for name, one in held.items()
+        ]
+        if any(answer["matches"] for _, answer in answers):
+            break
+    matches = [
+        {"id": name, **_match(match, held[name])}
+        for name, answer in answers
+        for match in answer["matches"]
+    ]
     matches.sort(key=lambda match: not match["here"])
-    where = ", ".join(map(str, sorted(tried)))
-    if any(match["here"] for match in matches):
-        places = {f"{m['kind_text']} of block {m['position']}" for m in matches if m["here"]}
-        letters = ", ".join(dict.fromkeys(m["id"] for m in matches if m["here"]))
-        sentence = f"It is the {' and the '.join(sorted(places))} in {letters}."
+    here = [match for match in matches if match["here"]]
+    sizes = sorted({size for _, answer in answers for size in answer["tried"]["block_sizes"]})
+    if here:
+        kinds = " and the ".join(sorted({match["kind_text"] for match in here}))
+        positions = sorted({match["position"] for match in here})
+        places = f"block{'s' if len(positions) > 1 else ''} {', '.join(map(str, positions[:5]))}"
+        letters = ", ".join(dict.fromkeys(match["id"] for match in here))
+        sentence = f"It is the {kinds} of {places} in {letters}."
     elif matches:
-        sentence = "Not as the requests are now, but it is a hash of theirs under other rules:"
+        sentence = "No hash of the requests as they are, but one of theirs under other rules:"
     else:
-        sentence = f"It is no hash of these requests, at block sizes {where}, in any contract."
+        where = ", ".join(map(str, sizes))
+        sentence = f"It is no hash of these requests under any contract, at block sizes {where}."
+    decoded = [
+        _decoded(int(reading["value"], 16))
+        for seen in (answers[0][1]["observed"] if answers else ())
+        for reading in seen["readings"]
+        if reading["plh"] is not None
+    ]
     return {
         "sentence": sentence,
-        "sentences": sentences,
         "matches": matches[:40],
         "decoded": decoded[0] if decoded else None,
-        "block_sizes": sorted(tried),
+        "block_sizes": sizes,
     }
+
+
+def _affordable_sizes(held: dict[str, Held]) -> Callable[[Held], list[int]]:
+    def sizes(one: Held) -> list[int]:
+        request = one.request
+        ways = 2 << sum(map(bool, (request.salt, request.lora_name, request.mm_info)))
+        cost = len(held) * ways * max(1, request.total_tokens)
+        likely = dict.fromkeys((one.block_size, *_LIKELY_SIZES))
+        return list(likely)[: max(1, _SEARCH_BUDGET // cost)]
+
+    return sizes
 
 
 _KINDS = {"block_hash": "block hash", "sequence_hash": "sequence hash", "plh": "PLH"}

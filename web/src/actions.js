@@ -125,6 +125,7 @@ export class Actions {
       const answer = await this.client.call(method, params, r ? r.tokens : null);
       equal &&= answer.text === text;
       if (r) this.sent.set(r.id, r.tokens);
+      if (r) this.store.set({ lastMs: answer.ms });
     }
     this.store.set({ baked: equal ? "reproduced" : "differs" });
     if (!equal) {

@@ -15,9 +15,9 @@ export class InputError extends Error {
 /** The worker was replaced before it answered; the caller asks again if it still wants to know. */
 export class Restarted extends Error {}
 
-const HELLO_MS = 8_000;
-const STALL_MS = 45_000;
-const CALL_MS = 20_000;
+const HELLO_MS = 20_000;
+const STALL_MS = 60_000;
+const CALL_MS = 30_000;
 
 /**
  * @typedef {{

@@ -57,5 +57,7 @@ export function bytes(n) {
 
 /** Make whitespace and control characters of a token's text visible. @param {string} text */
 export function visible(text) {
+  const special = /^<\|(.+)\|>$/.exec(text);
+  if (special) return special[1];
   return text.replace(/ /g, "·").replace(/\r\n|\n/g, "↵").replace(/\t/g, "⇥").replace(/[\0-\x1f]/g, "¤");
 }

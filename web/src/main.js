@@ -10,6 +10,7 @@ import { renderCompare } from "./views/compare.js";
 import { renderDialog } from "./views/dialogs.js";
 import { renderFind } from "./views/find.js";
 import { renderFoot, renderNotices } from "./views/foot.js";
+import { renderLineage } from "./views/lineage.js";
 import { renderRequests } from "./views/requests.js";
 import { renderStrip } from "./views/strip.js";
 import { renderTop } from "./views/top.js";
@@ -74,6 +75,7 @@ store.listeners.push((state) => {
   renderRequests(state, at("requests"), act);
   renderStrip(state, at("strip"), act);
   renderBlock(state, at("block"), act);
+  renderLineage(state, at("lineage"), act);
   renderTree(state, at("tree"), act);
   renderFind(state, at("find"), act);
   renderFoot(state, at("foot"), act);

@@ -1,6 +1,5 @@
 // @ts-check
-// One block, from its bytes to its key: frames tied to slots, the chain step, the 128 bits, and the
-// lineage it stands in. Layouts are drawn from the package's own tables, which came over the bridge.
+// One block, from its key to its bytes: the 128 bits, the chain step, frames tied to slots. Layouts are drawn from the package's own tables, which came over the bridge.
 
 import { h, patch } from "../dom.js";
 import { count, hash, plh, plural, visible } from "../format.js";
@@ -39,7 +38,7 @@ export function renderBlock(state, element, act) {
         h("button", { type: "button", class: "icon quiet", "aria-label": "Next block", title: "Next block (j)", disabled: sel.block + 1 >= result.blocks, "data-testid": "block-next", onclick: () => act.step(1) }, "↓"))),
     shown ? [
       h("div", { key: "key", class: "bigkey" }, keyGlyph(shown.plh, `Key of block ${shown.position}: ${shown.plh}`)),
-      hashes(state, shown, act), bits(state, shown, act), chain(state, shown, act), bytes(state, shown, act), lineage(state, shown, act),
+      hashes(state, shown, act), bits(state, shown, act), chain(state, shown, act), bytes(state, shown, act),
     ] : h("p", { key: "wait", class: "dim" }, state.status === "failed" ? "Python is not running." : "…"),
   ]);
 }
@@ -199,33 +198,3 @@ function frame(state, b, f, chosen, act) {
   h("span", { class: "told" }, told, piece !== undefined && h("span", { class: "dim" }, " " + visible(piece)))));
 }
 
-/** @param {State} state @param {Block} b @param {Actions} act */
-function lineage(state, b, act) {
-  const blocks = state.results[state.sel.request].blocks;
-  return h("section", { key: "lineage", class: "panel", "data-testid": "lineage", "aria-label": "Lineage" },
-    h("h3", null, "Lineage ", h("span", { class: "dim" }, "each key carries the low bits of its parent’s sequence hash")),
-    h("ol", { class: "lineage" },
-      b.lineage[0]?.position > 0 && h("li", { key: "before", class: "more" }, h("button", { type: "button", class: "quiet", onclick: () => act.selectBlock(b.id, 0) }, `⋮ ${plural(b.lineage[0].position, "block")} before, to the root`)),
-      b.lineage.map((row) => {
-        const here = row.position === b.position;
-        return h("li", { key: row.position, class: `${here ? "here" : ""}` },
-          h("button", {
-            type: "button", class: "link", "aria-current": here ? "true" : null, "data-testid": `lineage-${row.position}`, "data-value": row.plh,
-            title: row.plh_text, onclick: () => act.selectBlock(b.id, row.position),
-          },
-          h("span", { class: "pos" }, count(row.position)), keyGlyph(row.plh),
-          h("span", { class: "carry" }, carried(state, row))),
-          row.position === b.position - 1 && h("span", { class: "rel" }, "parent"));
-      }),
-      b.position + 2 < blocks && h("li", { key: "after", class: "more" }, h("button", { type: "button", class: "quiet", onclick: () => act.selectBlock(b.id, blocks - 1) }, `⋮ ${plural(blocks - b.position - 2, "block")} after, to the last`))),
-    b.position > 0 && h("button", { type: "button", "data-testid": "to-parent", title: "P", onclick: () => act.selectBlock(b.id, b.position - 1) }, "Go to the parent"));
-}
-
-/** The sequence hash in hex, the part that the child carries set apart. @param {State} state @param {any} row */
-function carried(state, row) {
-  const hex = row.sequence_hash.slice(2);
-  if (!row.fragment_bits) return h("code", { class: "sequence_hash" }, "0x" + hex);
-  const digits = Math.floor(row.fragment_bits / 4);
-  return h("code", { class: "sequence_hash", title: `the child carries the low ${row.fragment_bits} bits: ${row.fragment}` },
-    h("span", { class: "dropped" }, "0x" + hex.slice(0, 16 - digits)), h("span", { class: "kept" }, hex.slice(16 - digits)));
-}

@@ -17,6 +17,8 @@ import { drawMap } from "./minimap.js";
 /** Browsers lose precision above some height; beyond it scrolling is scaled. */
 const MOST_PIXELS = 8e6;
 const AROUND = 4;
+/** More lines than any screen has: a limit for boxes whose height is not what it should be. */
+const MOST_LINES = 250;
 
 /** @returns {number} pixels of 1 rem */
 const rem = () => parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
@@ -40,7 +42,7 @@ export function renderStrip(state, element, act) {
         onscroll: act.scrolled, onkeydown: act.gridKey,
         onclick: (/** @type {any} */ e) => act.gridClick(e.target), ondblclick: (/** @type {any} */ e) => act.gridClick(e.target, true),
       }, h("div", { class: "space", role: "presentation" })),
-      h("canvas", { class: "minimap", "data-testid": "minimap", "aria-hidden": "true", onpointerdown: act.mapPointer, onpointermove: act.mapPointer })),
+      h("div", { class: "mapbox" }, h("canvas", { class: "minimap", "data-testid": "minimap", "aria-hidden": "true", onpointerdown: act.mapPointer, onpointermove: act.mapPointer }))),
     h("p", { key: "keys", id: "grid-keys", class: "sr" }, "Arrow keys move by slot and block, Enter edits a token, D goes to the first difference, P to the parent block."),
   ]);
   const scroller = /** @type {HTMLElement} */ (element.querySelector(".scroller"));
@@ -64,7 +66,7 @@ export function renderStrip(state, element, act) {
   scroller.setAttribute("aria-colcount", String(g.perLine + 1));
   const top = topOf(g, scroller);
   const first = Math.max(0, Math.floor(top / g.lineHeight) - AROUND);
-  const last = Math.min(g.lines, Math.ceil((top + scroller.clientHeight) / g.lineHeight) + AROUND);
+  const last = Math.min(g.lines, Math.ceil((top + scroller.clientHeight) / g.lineHeight) + AROUND, first + MOST_LINES);
   const shift = scroller.scrollTop - top;
   const lines = [];
   /** @type {Record<string, [number, number]>} */
@@ -256,7 +258,7 @@ function cell(state, g, line, slot, result, other) {
     inside = [h("span", { class: "id" }, `+${count(slot - run.offset)}`)];
   } else {
     const digits = String(token);
-    inside = [piece !== undefined && h("span", { class: "piece" }, visible(piece)),
+    inside = [piece !== undefined && h("span", { class: piece.startsWith("<|") ? "piece special" : "piece" }, visible(piece)),
       h("span", { class: "id" }, digits.length > 7 ? "…" + digits.slice(-6) : digits)];
   }
   return h("div", {

@@ -68,6 +68,7 @@ function drawing(state, t, act) {
   /** @type {Edge[]} */
   const edges = t.edges;
   const { y, rows, x, from } = layout(edges);
+  const below = new Set(edges.map((e) => e.parent));
   const height = rows * ROW + 16;
   const px = (/** @type {number} */ v) => LEFT + v * (WIDTH - LEFT - RIGHT);
   const py = (/** @type {number} */ v) => v * ROW + ROW / 2 + 12;
@@ -83,10 +84,10 @@ function drawing(state, t, act) {
     },
     h("title", null, `blocks ${e.position} to ${e.position + e.blocks - 1} of ${e.requests.join(", ")}\nlast key ${e.last_plh}`),
     h("path", { class: "stroke", d: up === py(y[i]) ? `M${x0} ${up}H${x1}` : `M${x0} ${up}C${x0 + 26} ${up} ${x0 + 6} ${py(y[i])} ${x0 + 34} ${py(y[i])}H${x1}`, "stroke-width": thick, fill: "none" }),
-    h("text", { class: "blocks", x: Math.max(x0 + (up === py(y[i]) ? 6 : 36), x0 + 6), y: py(y[i]) - thick / 2 - 5 }, plural(e.blocks, "block"),
+    h("text", { class: "blocks", x: x0 + (e.parent === null ? 2 : 40), y: py(y[i]) - thick / 2 - 5 }, plural(e.blocks, "block"),
       h("tspan", { class: "tokens" }, ` ${count(e.tokens)} tokens`)),
     h("circle", { class: "node", cx: x1, cy: py(y[i]), r: 4 }),
-    e.ends.length > 0 && h("text", { class: "ends", x: x1 + 12, y: py(y[i]) + 6 }, e.ends.join("\u2009")));
+    e.ends.length > 0 && h("text", { class: "ends", x: below.has(i) ? x1 - 4 : x1 + 12, y: py(y[i]) + (below.has(i) ? -12 : 6), "text-anchor": below.has(i) ? "end" : "start" }, e.ends.join("\u2009")));
   }));
 }
 
