@@ -12,11 +12,13 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
 from typing import IO, Any, NoReturn
 
 from . import __version__, explain_cli, selftest
 from .contract import CONTRACTS, Contract
-from .errors import KvHashingError, require_block_size
+from .errors import KvHashingError, require_block_size, shown
 from .jsonform import hash_report, load_request
 from .lineage import MODES, PositionalLineageHash, to_base58
 from .request import Request
@@ -31,7 +33,7 @@ class Failure(Exception):
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise Failure(f"{message} (see: {self.prog} --help)")
+        raise Failure(f"{message[:400]} (see: {self.prog} --help)")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -39,16 +41,30 @@ def main(argv: list[str] | None = None) -> int:
     try:
         args = _parser().parse_args(argv)
         status: int = args.run(args)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it is None after `>&-`
+            sys.stdout.flush()
         return status
     except (Failure, KvHashingError) as error:
-        print(f"kvhash_pure: {error}", file=sys.stderr)
+        _complain(error)
     except KeyboardInterrupt:
-        print("kvhash_pure: interrupted", file=sys.stderr)
-    except BrokenPipeError:
-        # The reader went away, as `head` does. Python would complain again when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _complain("interrupted")
+    except BrokenPipeError:  # the reader went away, as `head` does
+        _drop_stdout()
+    except OSError as error:
+        _complain(error.strerror or error)
+        _drop_stdout()
     return 2
+
+
+def _complain(what: object) -> None:
+    """One line on stderr, whatever stands in file names."""
+    print("kvhash_pure:", " ".join(str(what).splitlines()), file=sys.stderr)
+
+
+def _drop_stdout() -> None:
+    """What is still in the buffer cannot be written; Python would complain when it leaves."""
+    with suppress(OSError, AttributeError):  # no file behind it, so nothing to flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -88,33 +104,30 @@ def _block_size(text: str) -> int:
 
 def _open(path: str) -> IO[bytes]:
     if path == "-":
+        if sys.stdin is None:  # after `<&-`
+            raise Failure("cannot read standard input: it is closed")
         return sys.stdin.buffer
     try:
         return open(path, "rb")
     except OSError as error:
         raise Failure(f"cannot read {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise Failure(f"cannot read {path!a}: {error}") from None  # a NUL in the name
 
 
 def _hash(args: argparse.Namespace) -> int:
     status = 0
     with _open(args.file) as stream:
-        head = _first_lines(stream)
-        many = _is_json_lines(args.file, head)
+        many, texts = _texts(args.file, stream)
         write = _Writer(args, many)
-        if not many:
-            try:
-                write(1, *load_request(b"".join([*head, *stream])))
-            except KvHashingError as error:
-                raise Failure(f"{args.file}: {error}") from None
-            return 0
-        number = 0
-        for number, line in enumerate(_chain(head, stream), 1):
-            if line.strip():
+        for number, text in enumerate(texts, 1):
+            if text.strip() or not many:
                 try:
-                    write(number, *load_request(line))
+                    write(number, *load_request(text))
                 except KvHashingError as error:
                     write.clear_progress()
-                    print(f"kvhash_pure: {args.file}: line {number}: {error}", file=sys.stderr)
+                    line = f"line {number}: " if many else ""
+                    _complain(f"{args.file}: {line}{error}")
                     status = 2
         write.clear_progress()
     return status
@@ -123,46 +136,47 @@ def _hash(args: argparse.Namespace) -> int:
 def _load(path: str) -> list[tuple[str, Request, int | None]]:
     """The requests of a file, with the name of each and the block size that it names."""
     name = "stdin" if path == "-" else path
-    with _open(path) as stream:
-        head = _first_lines(stream)
-        many = _is_json_lines(path, head)
-        texts = list(_chain(head, stream)) if many else [b"".join([*head, *stream])]
     loaded = []
-    for number, text in enumerate(texts, 1):
-        if text.strip() or not many:
-            one = f"{name}:{number}" if many else name
-            try:
-                loaded.append((one, *load_request(text)))
-            except KvHashingError as error:
-                raise Failure(f"{one}: {error}") from None
+    with _open(path) as stream:
+        many, texts = _texts(path, stream)
+        for number, text in enumerate(texts, 1):
+            if text.strip() or not many:
+                one = f"{name}:{number}" if many else name
+                try:
+                    loaded.append((one, *load_request(text)))
+                except KvHashingError as error:
+                    raise Failure(f"{one}: {error}") from None
     return loaded
 
 
-def _first_lines(stream: IO[bytes]) -> list[bytes]:
-    """Up to and with the second line that is not blank: enough to tell what the file is."""
-    head: list[bytes] = []
+def _texts(path: str, stream: IO[bytes]) -> tuple[bool, Iterator[bytes]]:
+    """Whether the stream is JSON lines, and its texts: each line, blank ones too, or all as one.
+
+    Lines go through one by one if the first is a whole JSON value. If it is not, it is a bad line
+    where another line is a request of its own (no part of one document is), else all is one text.
+    """
+    head, full = [], 0
     for line in stream:
         head.append(line)
-        if sum(1 for one in head if one.strip()) == 2:
+        full += bool(line.strip())
+        if full == 2:
             break
-    return head
+    first = next(filter(bytes.strip, head), b"")
+    if path.endswith((".jsonl", ".ndjson")) or (full == 2 and _value_of(first) is not None):
+        return True, chain(head, stream)
+    head.extend(stream)
+    if any(line.startswith(b"{") and "tokens" in (_value_of(line) or ()) for line in head[1:]):
+        return True, iter(head)
+    return False, iter([b"".join(head)])
 
 
-def _is_json_lines(path: str, head: list[bytes]) -> bool:
-    if path.endswith((".jsonl", ".ndjson")):
-        return True
-    full = [line.strip() for line in head if line.strip()]
-    # No JSON document goes on after a line that closed its object; a bad first line is told by
-    # the second.
-    return len(full) == 2 and (
-        (full[0].lstrip(b"\xef\xbb\xbf").startswith(b"{") and full[0].endswith(b"}"))
-        or (full[1].startswith(b'{"') and full[1].endswith(b"}") and not full[0].endswith(b"["))
-    )
-
-
-def _chain(head: list[bytes], stream: IO[bytes]) -> Iterator[bytes]:
-    yield from head
-    yield from stream
+def _value_of(line: bytes) -> Any:
+    """The JSON object or list in `line`; None if it is no JSON, and for a lone number or text."""
+    try:
+        value = loads(line)
+    except KvHashingError:
+        return None
+    return value if isinstance(value, (dict, list)) else None
 
 
 class _Writer:
@@ -174,8 +188,6 @@ class _Writer:
         self._progress = many and sys.stderr.isatty()
         self._next = time.monotonic() + 0.5
         self._requests = self._tokens = 0
-        if args.csv:
-            print("request", "contract", "block_size", *_COLUMNS, sep=",")
 
     def __call__(self, number: int, request: Request, size: int | None) -> None:
         args = self._args
@@ -183,6 +195,8 @@ class _Writer:
             request = request.under(Contract.named(args.contract))
         report = hash_report(request, size if args.block_size is None else args.block_size)
         if args.csv:
+            if not self._requests:
+                print("request", "contract", "block_size", *_COLUMNS, sep=",")
             for block in report["blocks"]:
                 row = [block[column] for column in _COLUMNS]
                 print(number, report["contract"], report["block_size"], *row, sep=",")
@@ -240,7 +254,7 @@ def _read_plh(text: str) -> PositionalLineageHash:
     if ":" in text:
         return PositionalLineageHash.parse(text.strip())
     expected = "32 hex digits, 16 bytes as hex or as a JSON list, or position:base58:base58"
-    raise Failure(f"{text!r} is no PLH; expected {expected}")
+    raise Failure(f"{shown(text)} is no PLH; expected {expected}")
 
 
 def _decode(args: argparse.Namespace) -> int:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from .contract import DOCUMENTED
 from .errors import ContractMismatchError, FieldTypeError, require_uint
 from .lineage import MAX_BLOCKS, PositionalLineageHash
 
+TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
 if TYPE_CHECKING:
     from typing import Any, TypeVar, Union
 

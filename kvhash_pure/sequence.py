@@ -9,7 +9,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from .blocks import UniversalBlock, make_blocks
 from .chunks import Chunk, unpacked
@@ -19,6 +18,7 @@ from .errors import U32_LIMIT, U64_LIMIT, FieldValueError, require_block_size, r
 from .lineage import MAX_BLOCKS, require_block_count
 from .multimodal import RequestMmObjectInfo, validate_and_sort_mm_info
 
+TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
 if TYPE_CHECKING:
     from typing import Any
 
