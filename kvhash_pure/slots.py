@@ -77,14 +77,19 @@ class Streams:
         found = [gap for gap in (forth, back and back[::-1]) if gap]
         if found:
             return min(found, key=sum)
-        # The end aligns too, if it is near: then all that is left of both differs.
+        # Near an end, fewer slots must do: all up to it, as far from here in both or from the ends.
         left = self.a.total_tokens - i, self.b.total_tokens - j
-        for tail in range(min(probe - 1, *left), -1, -1):
-            size = tail * self.width
-            if self.x[len(self.x) - size :] == self.y[len(self.y) - size :]:
-                break
-        gap = left[0] - tail, left[1] - tail
-        return gap if max(gap) <= _PROBE else None
+        least = min(left)
+        if least > _PROBE:
+            return None
+        k = next(k for k in range(1, least + 1) if self.common(i + k, j + k) == least - k)
+        tail = next(
+            n
+            for n in range(least, -1, -1)
+            if self.x[len(self.x) - n * self.width :] == self.y[len(self.y) - n * self.width :]
+        )
+        ends = left[0] - tail, left[1] - tail
+        return min((k, k), ends, key=sum)
 
 
 def common(x: Sequence[int], i: int, y: Sequence[int], j: int, width: int = 1) -> int:
