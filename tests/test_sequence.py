@@ -352,7 +352,7 @@ def fork_cases() -> Iterator[tuple[int, int]]:
             yield size, total
 
 
-@pytest.mark.parametrize(("size", "total"), fork_cases())
+@pytest.mark.parametrize(("size", "total"), list(fork_cases()))
 def test_forks_are_independent(size: int, total: int) -> None:
     """Grow, cut and fork again on both sides, below and above what is shared."""
     first = TokenBlockSequence(range(total), block_size=size)
