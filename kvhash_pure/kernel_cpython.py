@@ -254,6 +254,19 @@ def chain(block_hashes: list[int], chain_seed: int, parent: int | None = None) -
     return result
 
 
+def chain_blocks(
+    segments: Iterable[tuple[bytes | memoryview, int]],
+    seed: int,
+    chain_seed: int,
+    parent: int | None = None,
+) -> list[int]:
+    """`chain` of the block hashes of `(payload, block_bytes)` segments."""
+    hashes: list[int] = []
+    for payload, block_bytes in segments:
+        hashes += hash_blocks(payload, block_bytes, seed)
+    return chain(hashes, chain_seed, parent)
+
+
 def xxh3_64(data: object, seed: int = 0) -> int:
     """`xxh3.xxh3_64`, faster."""
     data = as_bytes(data)

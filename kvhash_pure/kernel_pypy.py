@@ -105,7 +105,9 @@ def _mul128_fold64(a: int, b: int) -> int:
     low, cross = int_mul(a_low, b_low), int_mul(a_high, b_low)
     # At most (2^32-1) + (2^32-1) + (2^32-1)^2 = 2^64-1: no carry is lost.
     middle = int_add(int_add(uint_rshift(low, 32), cross & _M32), int_mul(a_low, b_high))
-    high = int_add(int_mul(a_high, b_high), int_add(uint_rshift(cross, 32), uint_rshift(middle, 32)))
+    high = int_add(
+        int_mul(a_high, b_high), int_add(uint_rshift(cross, 32), uint_rshift(middle, 32))
+    )
     return high ^ (int_lshift(middle, 32) | low & _M32)
 
 

@@ -1,0 +1,250 @@
+"""Each kernel gives what the plain form and the oracle give, and does no more work than it says."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from kvhash_pure import Request, RequestMmObjectInfo, kernel, kernel_cpython, request, xxh3
+from tests import reference
+from tests.helpers import IN_PYODIDE, IN_PYPY, U64_MAX
+from tests.intop import kernel_pypy
+
+PYPY = kernel_pypy()
+KERNELS = {"cpython": kernel_cpython, "pypy": PYPY}
+SLOTS = range(1, 1025)
+WIDTHS = (4, 13)  # bytes a slot: a plain token, a frame
+SEEDS = (0, 1337, 2**63, U64_MAX, 0x0123456789ABCDEF)
+CHUNK = 32768  # bytes that kernel_cpython takes at once
+NO_COMPILER = not IN_PYPY  # kernel_pypy runs on the stand-in: 100 times slower
+
+each_kernel = pytest.mark.parametrize("name", list(KERNELS))
+
+
+def noise(length: int, seed: int) -> bytes:
+    return random.Random(seed).getrandbits(8 * length).to_bytes(length, "little")
+
+
+def split(payload: bytes, size: int) -> list[bytes]:
+    return [payload[i : i + size] for i in range(0, len(payload), size)]
+
+
+def expected(payload: bytes, size: int, seed: int) -> list[int]:
+    return [reference.xxh3_64(block, seed) for block in split(payload, size)]
+
+
+def expected_chain(hashes: Sequence[int], seed: int, parent: int | None = None) -> list[int]:
+    result: list[int] = []
+    for block_hash in hashes:
+        if parent is None:
+            parent = block_hash
+        else:
+            pair = parent.to_bytes(8, "little") + block_hash.to_bytes(8, "little")
+            parent = reference.xxh3_64(pair, seed)
+        result.append(parent)
+    return result
+
+
+@each_kernel
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_block_length(name: str, width: int) -> None:
+    """1 to 1 024 slots in both encodings, up to 3 blocks at once, changing seeds."""
+    for slots in SLOTS:
+        size = width * slots
+        count = 1 if name == "pypy" and NO_COMPILER else 1 + slots % 3
+        payload = noise(size * count, size)
+        seed = SEEDS[slots % len(SEEDS)] if slots % 2 else random.Random(size).getrandbits(64)
+        found = KERNELS[name].hash_blocks(payload, size, seed)
+        assert found == expected(payload, size, seed), (slots, seed)
+
+
+@each_kernel
+def test_plain_form_agrees(name: str) -> None:
+    """The specification's own order of steps gives the same, any length of 1 … 1 100 bytes."""
+    step = 1 if name == "cpython" or not NO_COMPILER else 7
+    for size in range(1, 1101, step):
+        payload = noise(2 * size, size)
+        seed = SEEDS[size % len(SEEDS)]
+        plain = [xxh3.hash_bytes(block, seed) for block in split(payload, size)]
+        assert KERNELS[name].hash_blocks(payload, size, seed) == plain, size
+
+
+@each_kernel
+@pytest.mark.parametrize("size", [1, 3, 4, 8, 12, 16, 64, 80, 208, 256, 500, 1024, 1092, 2048])
+def test_many_blocks(name: str, size: int) -> None:
+    """Blocks of several chunks, the last of them not full: the first, and all, are right."""
+    count = (2 * CHUNK + CHUNK // 2) // max(size, 16) + 1
+    if name == "pypy" and NO_COMPILER:
+        count = min(count, 40)
+    payload = noise(size * count, size)
+    assert KERNELS[name].hash_blocks(payload, size, 1337) == expected(payload, size, 1337)
+
+
+@each_kernel
+def test_block_longer_than_a_chunk(name: str) -> None:
+    """Two blocks of 66 000 bytes."""
+    payload = noise(132_000, 66)
+    assert KERNELS[name].hash_blocks(payload, 66_000, 5) == expected(payload, 66_000, 5)
+
+
+@each_kernel
+@pytest.mark.parametrize("size", [4, 8, 13, 16, 64, 128, 129, 208, 240, 241, 512, 1024, 1088, 1664])
+def test_extreme_words(name: str, size: int) -> None:
+    """All bits set, clear, or set once keyed: the largest products, sums and carries in all lanes."""
+    keyed = bytes(byte ^ 0xFF for byte in xxh3.SECRET)
+    for pattern in (b"\0", b"\xff", b"\xff\0\0\0", xxh3.SECRET, keyed, keyed[3:], keyed[121:]):
+        payload = (pattern * (5 * size))[: 5 * size]
+        for seed in (0, 1, U64_MAX):
+            found = KERNELS[name].hash_blocks(payload, size, seed)
+            assert found == expected(payload, size, seed), (pattern, seed)
+
+
+@each_kernel
+def test_no_blocks(name: str) -> None:
+    """Nothing in, nothing out."""
+    kernel = KERNELS[name]
+    assert kernel.hash_blocks(b"", 64, 0) == kernel.chain([], 0) == kernel.chain([], 0, 5) == []
+    assert kernel.chain_blocks([], 0, 0) == kernel.chain_blocks([(b"", 64)], 0, 0) == []
+
+
+@each_kernel
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_kinds_of_payload(name: str, kind: Callable[[bytes], Any]) -> None:
+    """A part of the packed tokens comes as a memoryview, frames as a bytearray."""
+    payload = noise(52 * 16 * 3, 1)
+    for size in (16, 64, 208, 832):
+        assert KERNELS[name].hash_blocks(kind(payload), size, 3) == expected(payload, size, 3)
+
+
+@each_kernel
+@pytest.mark.parametrize("chain_seed", SEEDS)
+@pytest.mark.parametrize("parent", [None, 0, 1, 2**63, U64_MAX, 0x34F35321676F4658])
+def test_chain(name: str, chain_seed: int, parent: int | None) -> None:
+    """The first is its own block hash at the root, else it is hashed with the parent before it."""
+    hashes = [0, U64_MAX, 1, 2**63, *(random.Random(7).getrandbits(64) for _ in range(40))]
+    for count in (1, 2, 3, len(hashes)):
+        found = KERNELS[name].chain(hashes[:count], chain_seed, parent)
+        assert found == expected_chain(hashes[:count], chain_seed, parent)
+    assert hashes[:2] == [0, U64_MAX], "the caller's list is left alone"
+
+
+@each_kernel
+@pytest.mark.parametrize("parent", [None, 0, U64_MAX])
+def test_chain_blocks(name: str, parent: int | None) -> None:
+    """Segments of different block lengths are hashed and chained as one sequence."""
+    parts = [(noise(64 * 5, 1), 64), (noise(208 * 2, 2), 208), (b"", 64), (noise(64, 3), 64)]
+    hashes = [h for payload, size in parts for h in expected(payload, size, 11)]
+    found = KERNELS[name].chain_blocks(iter(parts), 11, 1337, parent)
+    assert found == expected_chain(hashes, 1337, parent)
+
+
+@each_kernel
+def test_seeds_do_not_leak(name: str) -> None:
+    """What is kept of the last few seeds is never taken for another seed, length or count."""
+    draw = random.Random(9)
+    payload = noise(4096, 4)
+    seeds = [draw.getrandbits(64) for _ in range(40)]
+    for _ in range(300):
+        size = draw.choice([16, 64, 96, 208, 256, 512])
+        seed, count = draw.choice(seeds), draw.randrange(1, 4)
+        data = payload[: size * count]
+        assert KERNELS[name].hash_blocks(data, size, seed) == expected(data, size, seed)
+
+
+def python_calls(work: Callable[[], object]) -> int:
+    """How often Python functions (not C's) were called."""
+    calls = 0
+
+    def profile(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(profile)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize("size", [8, 16, 64, 80, 208, 256, 512, 1664])
+def test_no_python_call_a_block(size: int) -> None:
+    """Within a chunk, hashing and chaining call as many Python functions for 2 blocks as for all
+    that fit.
+    """
+    most = CHUNK // max(size, 16)
+    payload = noise(size * most, size)
+    kernel_cpython.hash_blocks(payload, size, 1)  # compiled before counting
+    kernel_cpython.hash_blocks(payload[: 2 * size], size, 1)
+    few = python_calls(lambda: kernel_cpython.hash_blocks(payload[: 2 * size], size, 1))
+    many = python_calls(lambda: kernel_cpython.hash_blocks(payload, size, 1))
+    assert many == few < 80
+    hashes = kernel_cpython.chain(kernel_cpython.hash_blocks(payload, size, 1), 0)
+    few = python_calls(lambda: kernel_cpython.chain(hashes[:2], 0))
+    assert python_calls(lambda: kernel_cpython.chain(hashes, 0)) == few < 10
+
+
+def test_code_is_generated_once_a_shape() -> None:
+    """Not for a seed, a request or a count of blocks: at most one function a number of lanes."""
+    makers: list[Any] = [kernel_cpython._folder, kernel_cpython._dotter, kernel_cpython._short]
+    sizes = (20, 64, 128, 208, 256, 512, 1092)
+
+    def work(seed: int, count: int) -> None:
+        for size in sizes:
+            kernel_cpython.hash_blocks(bytes(size * count), size, seed)
+            kernel_cpython.xxh3_64(bytes(size), seed)
+
+    work(0, 1)
+    before = [maker.cache_info().misses for maker in makers]
+    for seed in range(1, 30):
+        work(seed, seed)
+    assert [maker.cache_info().misses for maker in makers] == before
+    for size in range(1, 2100):
+        kernel_cpython.hash_blocks(bytes(size), size, 0)
+        kernel_cpython.xxh3_64(bytes(size), 0)
+    assert [maker.cache_info().currsize for maker in makers] <= [15, 16, 4]
+
+
+def test_what_is_kept_is_bounded() -> None:
+    """Keys of the last few seeds only."""
+    for seed in range(100):
+        kernel_cpython.hash_blocks(bytes(640), 64, seed)
+        kernel_cpython.hash_blocks(bytes(2048), 1024, seed)
+    caches: list[Any] = [
+        kernel_cpython._key, kernel_cpython._stripe_key, kernel_cpython._repeated,
+    ]  # fmt: skip
+    assert all(cache.cache_info().currsize <= 16 for cache in caches)
+
+
+def test_a_request_packs_its_tokens_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Building packs; no projection does again, nor unpacks."""
+    packed = 0
+    pack_tokens = request.pack_tokens
+
+    def counting(*arguments: Any) -> bytes:
+        nonlocal packed
+        packed += 1
+        return pack_tokens(*arguments)
+
+    monkeypatch.setattr(request, "pack_tokens", counting)
+    made = Request(range(400), mm_info=[RequestMmObjectInfo(5, 40, 32)])
+    for block_size in (16, 64):
+        made.block_hashes(block_size)
+        made.sequence_hashes(block_size)
+        made.positional_lineage_hashes(block_size)
+        made.into_blocks(block_size)
+    assert packed == 1
+    assert not hasattr(made, "_tokens")
+
+
+def test_both_kernels_have_the_interface() -> None:
+    """What `kernel` gives, each form gives."""
+    for name in kernel.__all__:
+        assert callable(getattr(kernel_cpython, name))
+        assert callable(getattr(PYPY, name))
+    assert IN_PYODIDE or IN_PYPY or kernel.chain is kernel_cpython.chain
