@@ -28,7 +28,7 @@ request chunks radix_tree
 sequence slots identify jsonform router selftest
 would_share prefix_tree
 compare
-explain_cli
+explain_cli hash_forms
 __init__
 __main__
 """
@@ -38,7 +38,7 @@ LAYER = {
 
 # What a program that only hashes must not have to load.
 HEAVY = {"argparse", "dataclasses", "enum", "inspect", "json", "re", "typing"}
-PROGRAMS = {"__main__", "explain_cli"}
+PROGRAMS = {"__main__", "explain_cli", "hash_forms"}
 
 
 def tree_of(module: str) -> ast.Module:
