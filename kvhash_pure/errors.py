@@ -18,8 +18,8 @@ _CONTAINERS = (list, tuple, dict, set, frozenset)
 
 def shown(value: object) -> str:
     """`repr(value)` that fits in a line, whatever the value is or does."""
-    if isinstance(value, int) and value.bit_length() > 256:
-        return f"an integer of {value.bit_length()} bits"
+    if isinstance(value, int) and issubclass(type(value), int) and value.bit_length() > 256:
+        return f"an integer of {value.bit_length()} bits"  # no mere claim: __class__ can lie
     if isinstance(value, (bytes, bytearray, str)) and len(value) > _SHOWN_CHARS:
         return f"{value[:_SHOWN_CHARS]!r}... ({len(value)} long)"
     if isinstance(value, _CONTAINERS):

@@ -477,6 +477,16 @@ def test_numbers_of_other_types() -> None:
     assert rows(found.blocks) == expected([U32_MAX, 1], 2, seed=3)
 
 
+class Liar:
+    """Says that it is an int."""
+
+    __class__ = int  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return "liar"
+
+
+LIAR: Any = Liar()
 BAD: list[tuple[Callable[[TokenBlockSequence], object], type[KvHashingError], str, Any, Any]] = [
     (lambda s: s.append(-1), FieldValueError, "token", None, -1),
     (lambda s: s.append(2**32), FieldValueError, "token", None, 2**32),
@@ -485,6 +495,7 @@ BAD: list[tuple[Callable[[TokenBlockSequence], object], type[KvHashingError], st
     (lambda s: s.append(1.0), FieldTypeError, "token", None, 1.0),  # type: ignore[arg-type]
     (lambda s: s.append("1"), FieldTypeError, "token", None, "1"),  # type: ignore[arg-type]
     (lambda s: s.append(None), FieldTypeError, "token", None, None),  # type: ignore[arg-type]
+    (lambda s: s.append(LIAR), FieldValueError, "token", None, LIAR),
     (lambda s: s.extend([1, 2, -1]), FieldValueError, "tokens", 2, -1),
     (lambda s: s.extend([1] * 9 + [2**32]), FieldValueError, "tokens", 9, 2**32),
     (lambda s: s.extend(iter([1, 2, "3"])), FieldTypeError, "tokens", 2, "3"),  # type: ignore[arg-type]
