@@ -19,12 +19,11 @@ from typing import IO, Any, NoReturn
 from . import __version__, explain_cli, selftest
 from .contract import CONTRACTS, Contract
 from .errors import KvHashingError, require_block_size, shown
-from .jsonform import hash_report, load_request
+from .hash_forms import columns, report_of, rows, table
+from .jsonform import load_request
 from .lineage import MODES, PositionalLineageHash, to_base58
 from .request import Request
 from .strict_json import hex64, hex128, loads
-
-_COLUMNS = ("position", "block_hash", "sequence_hash", "plh", "plh_text")
 
 
 class Failure(Exception):
@@ -75,7 +74,9 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("hash", help="all hashes of a request, or of JSON lines")
     command.add_argument("file", metavar="FILE", help="request JSON or JSON lines; - for stdin")
     command.add_argument("--block-size", type=_block_size, metavar="N", help="slots a block")
-    command.add_argument("--contract", choices=[row.name for row in CONTRACTS])
+    names = command.add_mutually_exclusive_group()
+    names.add_argument("--contract", choices=[row.name for row in CONTRACTS])
+    names.add_argument("--all", action="store_true", help="both contracts and the router")
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object a request")
     form.add_argument("--csv", action="store_true", help="one CSV row a block")
@@ -193,17 +194,17 @@ class _Writer:
         args = self._args
         if args.contract is not None:
             request = request.under(Contract.named(args.contract))
-        report = hash_report(request, size if args.block_size is None else args.block_size)
+        size = size if args.block_size is None else args.block_size
+        report = report_of(request, size, args.all)
         if args.csv:
             if not self._requests:
-                print("request", "contract", "block_size", *_COLUMNS, sep=",")
-            for block in report["blocks"]:
-                row = [block[column] for column in _COLUMNS]
-                print(number, report["contract"], report["block_size"], *row, sep=",")
+                print("request", *columns(args.all), sep=",")
+            for row in rows(report, args.all):
+                print(number, *row, sep=",")
         elif args.json or self._many:
             print(json.dumps(report))
         else:
-            print(_table(request, report))
+            print(table(request, report, args.all))
         self._requests += 1
         self._tokens += request.total_tokens
         if self._progress and time.monotonic() >= self._next:
@@ -214,32 +215,6 @@ class _Writer:
     def clear_progress(self) -> None:
         if self._progress:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
-def _table(request: Request, report: dict[str, Any]) -> str:
-    size, tail = report["block_size"], report["tail"]
-    chosen = " (default)" if report.get("block_size_is_default") else ""
-    blocks = report["blocks"]
-    rows = [_COLUMNS, *(tuple(str(block[c]) for c in _COLUMNS) for block in blocks)]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = [
-        f"contract    {request.contract.name}: {request.contract.matches}",
-        f"block size  {size}{chosen}",
-        f"tokens      {request.total_tokens}: {len(blocks)} blocks, tail of {tail} not hashed",
-        f"salt hash   {report['salt_hash']}"
-        + "".join(
-            f"  {name} {value!a}"
-            for name, value in (("salt", request.salt), ("lora_name", request.lora_name))
-            if value
-        ),
-        *(
-            f"run         slots {run.offset} to {run.end - 1}  mm_hash {hex64(run.mm_hash)}"
-            for run in request.mm_info
-        ),
-        "",
-        *("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows),
-    ]
-    return "\n".join(lines)
 
 
 def _read_plh(text: str) -> PositionalLineageHash:

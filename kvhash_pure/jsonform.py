@@ -22,12 +22,16 @@ def load_request(text: str | bytes) -> tuple[Request, int | None]:
     return request, None if size is None else int(size)
 
 
+def report_head(block_size: int | None) -> dict[str, Any]:
+    """How a report begins: its block size, and whether that is ours."""
+    if block_size is None:
+        return {"block_size": DEFAULT_BLOCK_SIZE, "block_size_is_default": True}
+    return {"block_size": block_size}
+
+
 def hash_report(request: Request, block_size: int | None) -> dict[str, Any]:
     """All hashes of a request. `block_size` None: 16, and the report says that it was chosen."""
-    size = DEFAULT_BLOCK_SIZE if block_size is None else block_size
-    report: dict[str, Any] = {"contract": request.contract.name, "block_size": size}
-    if block_size is None:
-        report["block_size_is_default"] = True
+    report = {"contract": request.contract.name, **report_head(block_size)}
     report["salt_hash"] = hex64(request.salt_hash())
     report["blocks"] = [
         {
@@ -37,7 +41,7 @@ def hash_report(request: Request, block_size: int | None) -> dict[str, Any]:
             "plh": hex128(int(block.plh)),
             "plh_text": str(block.plh),
         }
-        for block in request.into_blocks(size)
+        for block in request.into_blocks(report["block_size"])
     ]
-    report["tail"] = request.total_tokens % size
+    report["tail"] = request.total_tokens % report["block_size"]
     return report

@@ -159,6 +159,20 @@ def block_mm_infos_from_runs(request: Request, block_size: int) -> list[dict[str
     return infos
 
 
+# The names of a block's numbers, in the order of `BlockRepresentations.to_dict`.
+HASH_NAMES = (
+    *(f"{row.name}.{kind}" for row in CONTRACTS for kind in ("block_hash", "sequence_hash")),
+    "router.local_hash",
+    "router.sequence_hash",
+)
+REPRESENTATION_NAMES = (
+    "position",
+    *HASH_NAMES,
+    *(f"{row.name}.{kind}" for row in CONTRACTS for kind in ("plh", "plh_text")),
+    "agree",
+)
+
+
 class BlockRepresentations(Frozen):
     """One block under all its names. `blocks`: as each of CONTRACTS makes it, in that order."""
 
@@ -175,15 +189,9 @@ class BlockRepresentations(Frozen):
 
     @property
     def hashes(self) -> dict[str, int]:
-        """The 64-bit hashes by name: `documented.block_hash`, …, `router.local_hash`, …."""
-        named = {
-            f"{block.plh.contract.name}.{kind}": getattr(block, kind)
-            for block in self.blocks
-            for kind in ("block_hash", "sequence_hash")
-        }
-        named["router.local_hash"] = self.router_local_hash
-        named["router.sequence_hash"] = self.router_sequence_hash
-        return named
+        """The 64-bit hashes by their names in HASH_NAMES."""
+        own = (value for b in self.blocks for value in (b.block_hash, b.sequence_hash))
+        return dict(zip(HASH_NAMES, (*own, self.router_local_hash, self.router_sequence_hash)))
 
     @property
     def agree(self) -> list[list[str]]:
@@ -194,14 +202,10 @@ class BlockRepresentations(Frozen):
         return [names for names in groups.values() if len(names) > 1]
 
     def to_dict(self) -> dict[str, object]:
-        """For JSON: hashes as fixed-width hex."""
-        return {
-            "position": self.position,
-            **{name: hex64(value) for name, value in self.hashes.items()},
-            **{f"{b.plh.contract.name}.plh": hex128(int(b.plh)) for b in self.blocks},
-            **{f"{b.plh.contract.name}.plh_text": str(b.plh) for b in self.blocks},
-            "agree": self.agree,
-        }
+        """For JSON: REPRESENTATION_NAMES and their values, hashes as fixed-width hex."""
+        plhs = (text for b in self.blocks for text in (hex128(int(b.plh)), str(b.plh)))
+        values = (self.position, *map(hex64, self.hashes.values()), *plhs, self.agree)
+        return dict(zip(REPRESENTATION_NAMES, values))
 
 
 def representations(request: Request, block_size: int) -> list[BlockRepresentations]:

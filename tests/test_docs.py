@@ -154,6 +154,32 @@ def serde_table() -> str:
     )
 
 
+def router_table() -> str:
+    """The rule written down once more: windows, objects, seed and chain, on the C library."""
+    lines = []
+    for what, more, lora_name, objects in (
+        ("tokens alone", 0, "", ()),
+        ("`lora_name` `adapter-a`", 0, "adapter-a", ()),
+        ("object `0xdeadbeef` in the first block", 0, "", (0xDEADBEEF,)),
+        ("Eagle", 1, "", ()),
+    ):
+        seed = 1337 + (reference.xxh3_64(lora_name.encode(), 0) if lora_name else 0)
+        local: list[int] = []
+        chained: list[int] = []
+        for start in range(0, len(TOKENS) - BLOCK_SIZE - more + 1, BLOCK_SIZE):
+            window = TOKENS[start : start + BLOCK_SIZE + more]
+            data = b"".join(token.to_bytes(4, "little") for token in window)
+            data += b"".join(value.to_bytes(8, "little") for value in objects if not start)
+            local.append(reference.xxh3_64(data, seed & reference.U64))
+            pair = (chained or [0])[-1].to_bytes(8, "little") + local[-1].to_bytes(8, "little")
+            chained.append(reference.xxh3_64(pair, 1337) if start else local[0])
+        lines += [
+            (what if not i else "", i, f"`{one:016x}`", f"`{other:016x}`")
+            for i, (one, other) in enumerate(zip(local, chained))
+        ]
+    return rows("input | block | local hash | sequence hash", *lines)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "frames": frames_table,
     "contracts": contracts_table,
@@ -162,6 +188,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "serde": serde_table,
     "errors": errors_table,
     "answers": answers_table,
+    "router": router_table,
 }
 _TABLE = r"(<!-- table: {} -->\n)(.*?)(<!-- end -->)"
 

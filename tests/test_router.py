@@ -6,10 +6,13 @@ more on the C library of xxHash. tests/oracle asks the binding itself.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import random
 import struct
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +26,7 @@ from kvhash_pure import (
     RequestMmObjectInfo,
     UnknownFieldError,
 )
+from kvhash_pure.__main__ import main
 from kvhash_pure.router import (
     ROUTER_SEED,
     RouterRadixTree,
@@ -318,8 +322,8 @@ class TestRepresentations:
             "router.local_hash",
             "router.sequence_hash",
             "documented.plh",
-            "dynamo-1.3.plh",
             "documented.plh_text",
+            "dynamo-1.3.plh",
             "dynamo-1.3.plh_text",
             "agree",
         ]
@@ -331,6 +335,73 @@ class TestRepresentations:
         assert representations(Request([1, 2, 3]), 4) == []
         with rejected(FieldValueError, "block_size", value=0):
             representations(Request([1]), 0)
+
+
+class TestCommandLine:
+    """`hash --all`: both contracts and the router."""
+
+    REQUEST = json.dumps({"tokens": list(range(1, 10)), "salt": "t"})
+
+    @pytest.fixture(autouse=True)
+    def _file(self, tmp_path: Path) -> None:
+        self.file = tmp_path / "request.json"
+        self.file.write_text(self.REQUEST, encoding="utf-8")
+
+    def run(self, *options: str) -> int:
+        return main(["hash", "--all", *options, str(self.file)])
+
+    def test_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Blocks as `representations` has them, one salt hash a contract."""
+        assert self.run("--json", "--block-size", "4") == 0
+        report = json.loads(capsys.readouterr().out)
+        found = representations(Request(range(1, 10), salt="t"), 4)
+        assert report == {
+            "block_size": 4,
+            "salt_hash": {
+                name: f"0x{reference.salt_hash(name, 't'):016x}"
+                for name in ("documented", "dynamo-1.3")
+            },
+            "blocks": [block.to_dict() for block in found],
+            "tail": 1,
+        }
+
+    def test_the_block_size_may_be_ours(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert self.run("--json") == 0
+        report = json.loads(capsys.readouterr().out)
+        assert report["block_size"] == 16
+        assert report["block_size_is_default"] is True
+        assert report["blocks"] == []
+
+    def test_csv(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """One row a block; which names agree in one cell."""
+        assert self.run("--csv", "--block-size", "4") == 0
+        head, *lines = csv.reader(io.StringIO(capsys.readouterr().out))
+        found = representations(Request(range(1, 10), salt="t"), 4)
+        for line, block in zip(lines, found):
+            cells = dict(zip(head, line))
+            assert (cells.pop("request"), cells.pop("block_size")) == ("1", "4")
+            form = {name: str(value) for name, value in block.to_dict().items()}
+            form["agree"] = " ".join("=".join(names) for names in block.agree)
+            assert cells == form
+        assert len(lines) == 2
+
+    def test_table(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """The names below each other, then which say the same."""
+        assert self.run("--block-size", "4") == 0
+        lines = capsys.readouterr().out.splitlines()
+        second = representations(Request(range(1, 10), salt="t"), 4)[1]
+        local = f"0x{second.router_local_hash:016x}"
+        at = lines.index("block 1")
+        assert f"  router.local_hash         {local}" in lines[at:]
+        assert lines[-2:] == [
+            "  the same: dynamo-1.3.block_hash = router.local_hash",
+            "  the same: dynamo-1.3.sequence_hash = router.sequence_hash",
+        ]
+        assert not any(line.startswith("contract") for line in lines)
+
+    def test_one_contract_is_not_all(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert self.run("--contract", "documented") == 2
+        assert "--contract" in capsys.readouterr().err
 
 
 def chain_of(*locals_: int) -> list[tuple[int, int]]:
