@@ -456,6 +456,13 @@ def test_blocks_whose_hashes_collide_are_shared_and_said_to_collide() -> None:
     assert result.notes == ("the hashes of shared blocks collide: slot 2 differs",)
 
 
+def test_a_difference_amid_a_run_after_a_collision_is_one_of_coverage() -> None:
+    """Where slots before it differ too, no run can be said to have been longer or moved."""
+    streams = Streams(Request(TOKENS, mm_info=[IMAGE]), Request(TOKENS))
+    ((cause, i, j, a, b), _), *_ = streams.differences(32, 16)
+    assert (cause, i, j, a, b) == ("mm_coverage", 32, 32, IMAGE, TOKENS[32])
+
+
 def test_the_two_can_have_names() -> None:
     result = compare(Request([1]), Request([2]), 1, names=("old.json", "new.json"))
     assert "old.json has 1, new.json has 2" in result.sentence

@@ -83,7 +83,7 @@ def plant_token(rng: random.Random, fields: Fields) -> int | None:
 
 def plant_mm_hash(rng: random.Random, fields: Fields) -> int | None:
     i = rng.randrange(len(fields["mm_info"]))
-    run = fields["mm_info"][i]
+    run: Run = fields["mm_info"][i]
     fields["mm_info"][i] = Run(run.mm_hash ^ 1 << rng.randrange(64), run.offset, run.length)
     return run.offset
 
@@ -91,7 +91,7 @@ def plant_mm_hash(rng: random.Random, fields: Fields) -> int | None:
 def plant_mm_offset(rng: random.Random, fields: Fields) -> int | None:
     """One slot earlier or later: there is room for it."""
     i = rng.randrange(len(fields["mm_info"]))
-    run = fields["mm_info"][i]
+    run: Run = fields["mm_info"][i]
     by = rng.choice([-1, 1])
     fields["mm_info"][i] = Run(run.mm_hash, run.offset + by, run.length)
     return min(run.offset, run.offset + by)
@@ -99,7 +99,7 @@ def plant_mm_offset(rng: random.Random, fields: Fields) -> int | None:
 
 def plant_mm_length(rng: random.Random, fields: Fields) -> int | None:
     i = rng.randrange(len(fields["mm_info"]))
-    run = fields["mm_info"][i]
+    run: Run = fields["mm_info"][i]
     length = rng.randrange(1, run.length)
     if rng.random() < 0.5:
         length = run.length + 1
