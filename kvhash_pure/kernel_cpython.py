@@ -1,7 +1,7 @@
 """XXH3-64 of many blocks where every operation of the interpreter costs: CPython and Pyodide.
 
 Two ideas. *Bulk*: what is the same for each 64-bit lane (keying, sums, avalanches, scrambles) is
-done on one big int that holds the lanes of all blocks, at 1 to 10 ns a lane instead of 30 an
+done on one big int that holds the lanes of all blocks, at 1 to 10 ns a lane instead of 30 for each
 operation. *Unrolled*: products of 64 bits, which a big int cannot make lane by lane, are written
 out in functions generated once for each number of lanes (at most 15 + 16 + 4 of them, 0.1 to 3 ms
 each), never for a request or a seed.
@@ -13,48 +13,95 @@ lengths: 16-byte lanes up to 240 bytes, 64-byte stripes above. The algorithm as 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from array import array
+from functools import cache, lru_cache
 from struct import Struct, iter_unpack, pack, unpack
 
-from .xxh3 import (
-    ACC_INIT, M64, PRIME32_1, PRIME64_1, PRIME_MX1, PRIME_MX2, SECRET, as_bytes, as_seed,
-    hash_bytes,
-)  # fmt: skip
+from . import xxh3
+from .xxh3 import M64, PRIME64_1, PRIME_MX1, PRIME_MX2, SECRET, as_bytes, as_seed, hash_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any, Union
+
+    Payload = Union[bytes, bytearray, memoryview]
+    Unpack = Callable[[bytes], Iterable[tuple[int, ...]]]
+    Unrolled = Callable[[Iterable[tuple[int, ...]]], list[int]]
 
 _CHUNK = 1 << 15  # bytes a big int, so that a few of them fit in the first-level cache
 _ROUND = 1024  # bytes between two scrambles
 _int = int.from_bytes
 
-# Masks over the 64-bit lanes of a chunk. `&` stops at the shorter operand, so they fit any count.
-_EVEN = _int((b"\xff" * 8 + bytes(8)) * (_CHUNK // 16), "little")
-_LOW63 = _int((b"\xff" * 7 + b"\x7f") * (_CHUNK // 8), "little")
-_TOP = _int((bytes(7) + b"\x80") * (_CHUNK // 8), "little")
-
 _WORDS = unpack("<24Q", SECRET)
 _FLIP_4TO8 = _WORDS[1] ^ _WORDS[2]
-_FLIPS_9TO16 = pack("<2Q", _WORDS[3] ^ _WORDS[4], _WORDS[5] ^ _WORDS[6])
+_FLIP_LO, _FLIP_HI = _WORDS[3] ^ _WORDS[4], _WORDS[5] ^ _WORDS[6]  # 9 to 16 bytes
+_FLIPS_9TO16 = pack("<2Q", _FLIP_LO, _FLIP_HI)
 
 
-def hash_blocks(payload: bytes | memoryview, block_bytes: int, seed: int) -> list[int]:
+def _masks(word: int, bits: int = 64) -> int:
+    """`word` at every `bits` bits of a chunk. `&` stops at its shorter operand: fits any count."""
+    return _int(word.to_bytes(bits // 8, "little") * (8 * _CHUNK // bits), "little")
+
+
+_EVEN = _masks(M64, 128)
+_LOW63, _TOP = _masks(M64 >> 1), _masks(1 << 63)
+_LOW32, _LOW27, _LOW17 = _masks(M64 >> 32), _masks(M64 >> 37), _masks(M64 >> 47)
+
+
+def hash_blocks(payload: Payload, block_bytes: int, seed: int) -> list[int]:
     """XXH3-64 of each `block_bytes` bytes of `payload` (a whole number of them), under one seed."""
-    if block_bytes > 240:
+    return _hash_blocks(payload, block_bytes, seed, 0)
+
+
+def chain(block_hashes: list[int], chain_seed: int, parent: int | None = None) -> list[int]:
+    """Sequence hashes: the root's own block hash, then XXH3 of LE64 parent and LE64 block hash."""
+    flip_lo, flip_hi = _flips_9to16(chain_seed)
+    return _chain([block_hash ^ flip_hi for block_hash in block_hashes], flip_lo, flip_hi, parent)
+
+
+def chain_blocks(
+    segments: Iterable[tuple[Payload, int]], seed: int, chain_seed: int, parent: int | None = None
+) -> list[int]:
+    """`chain` of the block hashes of `(payload, block_bytes)` segments, keyed in bulk."""
+    flip_lo, flip_hi = _flips_9to16(chain_seed)
+    flipped: list[int] = []
+    for payload, block_bytes in segments:
+        flipped += _hash_blocks(payload, block_bytes, seed, flip_hi)
+    return _chain(flipped, flip_lo, flip_hi, parent)
+
+
+def xxh3_64(data: object, seed: int = 0) -> int:
+    """`xxh3.xxh3_64`, faster."""
+    payload = as_bytes(data)
+    if type(seed) is not int or not 0 <= seed <= M64:
+        seed = as_seed(seed)
+    length = len(payload)
+    if length <= 16:
+        return hash_bytes(payload, seed)
+    if length <= 128:
+        return _short((length + 31) // 32)(payload, length, seed)
+    return _hash_blocks(payload, length, seed, 0)[0]
+
+
+def _hash_blocks(payload: Payload, size: int, seed: int, flip: int) -> list[int]:
+    """The hashes, each `^ flip`."""
+    if size > 240:
         form = _hash_long
-    elif block_bytes > 16:
+    elif size > 16:
         form = _len_17to240
-    elif block_bytes > 3:
-        form = _len_9to16 if block_bytes > 8 else _len_4to8
+    elif size > 3:
+        form = _len_9to16 if size > 8 else _len_4to8
     else:
         form = _len_1to3
-    step = max(1, _CHUNK // max(block_bytes, 16)) * block_bytes
+    step = max(1, _CHUNK // max(size, 16)) * size
     hashes: list[int] = []
     for start in range(0, len(payload), step):
         data = bytes(payload[start : start + step])
-        count = len(data) // block_bytes
-        lanes = form(data, block_bytes, seed, count)
+        count = len(data) // size
+        lanes = form(data, size, seed, count)
+        if flip:
+            lanes ^= _repeated(flip, count)
         hashes += unpack(f"<{count}Q", lanes.to_bytes(8 * count, "little"))
     return hashes
 
@@ -69,9 +116,8 @@ def _keyed(data: bytes, key: int) -> bytes:
     return (_int(data, "little") ^ key).to_bytes(len(data), "little")
 
 
-def _lanes(words: Iterable[int], times: int = 1) -> int:
+def _lanes(words: list[int] | tuple[int, ...], times: int = 1) -> int:
     """64-bit words, one a lane, all of them `times` times over."""
-    words = tuple(words)
     return _int(pack(f"<{len(words)}Q", *words) * times, "little")
 
 
@@ -80,14 +126,16 @@ def _add(a: int, b: int) -> int:
     return (a & _LOW63) + (b & _LOW63) ^ (a ^ b) & _TOP
 
 
-def _halves(step: Callable[[int], int], lanes: int) -> int:
-    """`step` of the even and of the odd lanes, each with 64 zero bits above as room to multiply."""
-    return step(lanes & _EVEN) | step(lanes >> 64 & _EVEN) << 64
+def _times(lanes: int, prime: int) -> int:
+    """Products modulo 2^64: of even lanes, with the odd ones away as room, then of odd lanes."""
+    return (lanes & _EVEN) * prime & _EVEN | ((lanes >> 64 & _EVEN) * prime & _EVEN) << 64
 
 
-def _avalanche(h: int) -> int:
-    h = ((h ^ h >> 37) & _EVEN) * PRIME_MX1 & _EVEN
-    return (h ^ h >> 32) & _EVEN
+def _avalanche(lanes: int) -> int:
+    lanes ^= lanes >> 37 & _LOW27
+    even, odd = (lanes & _EVEN) * PRIME_MX1, (lanes >> 64 & _EVEN) * PRIME_MX1
+    lanes = even & _EVEN | (odd & _EVEN) << 64
+    return lanes ^ lanes >> 32 & _LOW32
 
 
 # Keys of the last few seeds are kept: a stream would pay for them at each block.
@@ -118,17 +166,20 @@ def _len_1to3(data: bytes, size: int, seed: int, count: int) -> int:
 
 
 def _len_4to8(data: bytes, size: int, seed: int, count: int) -> int:
-    def rrmxmx(h: int) -> int:
-        h = (h ^ (h << 49 | h >> 15) ^ (h << 24 | h >> 40)) & _EVEN
-        h = h * PRIME_MX2 & _EVEN
-        h = ((h ^ (h >> 35) + length) & _EVEN) * PRIME_MX2 & _EVEN
-        return (h ^ h >> 28) & _EVEN
-
-    length = _repeated(size, count) & _EVEN
     seed ^= _int(pack(">I", seed & 0xFFFFFFFF), "little") << 32
     words = _gather(data, size, (size - 4, size), (0, 4))
     keyed = _int(words, "little") ^ _repeated(_FLIP_4TO8 - seed & M64, count)
-    return _halves(rrmxmx, keyed) & (1 << 64 * count) - 1  # an odd count leaves a lane over
+    length = _repeated(size, count) & _EVEN
+    even, odd = _rrmxmx(keyed & _EVEN, length), _rrmxmx(keyed >> 64 & _EVEN, length)
+    return (even | odd << 64) & (1 << 64 * count) - 1  # an odd count leaves a lane over
+
+
+def _rrmxmx(h: int, length: int) -> int:
+    """On every second lane, so that what is shifted out on the left comes round from there."""
+    h = (h ^ (h << 49 | h >> 15) ^ (h << 24 | h >> 40)) & _EVEN
+    h = h * PRIME_MX2 & _EVEN
+    h = ((h ^ (h >> 35) + length) & _EVEN) * PRIME_MX2 & _EVEN
+    return (h ^ h >> 28) & _EVEN
 
 
 def _len_9to16(data: bytes, size: int, seed: int, count: int) -> int:
@@ -137,43 +188,75 @@ def _len_9to16(data: bytes, size: int, seed: int, count: int) -> int:
     keyed = _keyed(data, _key(_FLIPS_9TO16, seed, count))
     words = zip(iter_unpack("<2Q", keyed), iter_unpack(">Q8x", keyed))
     sums = [size + swap + hi + ((p := lo * hi) ^ p >> 64) & M64 for (lo, hi), (swap,) in words]
-    return _halves(_avalanche, _lanes(sums))
+    return _avalanche(_lanes(sums))
 
 
-@lru_cache(maxsize=None)
-def _layout(size: int) -> tuple[int, int, bytes]:
-    """17 to 240 bytes: bytes read from the block's start, and up to its end; secret of each."""
+def _chain(flipped: list[int], flip_lo: int, flip_hi: int, parent: int | None) -> list[int]:
+    """`flipped`: block hashes, each `^ flip_hi`. The inner part of `_len_9to16` for 16 bytes."""
+    hashes = iter(flipped)
+    result = []
+    if parent is None:
+        for first in hashes:
+            parent = first ^ flip_hi
+            result.append(parent)
+            break
+        else:
+            return []
+    word = array("Q", [0])  # 8 bytes to swap, 20 ns cheaper than by to_bytes and from_bytes
+    swap = word.byteswap
+    for hi in hashes:
+        lo = parent ^ flip_lo
+        word[0] = lo
+        swap()
+        lo *= hi
+        h = word[0] + hi + 16 + (lo ^ lo >> 64) & M64
+        h = (h ^ h >> 37) * PRIME_MX1 & M64
+        parent = h ^ h >> 32
+        result.append(parent)
+    return result
+
+
+def _flips_9to16(seed: int) -> tuple[int, int]:
+    return _FLIP_LO + seed & M64, _FLIP_HI - seed & M64
+
+
+@cache
+def _layout(size: int) -> tuple[int, int, bytes, list[tuple[Unrolled, Unpack]]]:
+    """17 to 240 bytes: how many from the block's start, from its end; the secret; the sums of
+    folded products before each avalanche.
+    """
     if size <= 128:
         pairs = (size + 31) // 32
         offsets = [32 * i for i in range(pairs)] + [32 * i + 16 for i in reversed(range(pairs))]
         front = back = 16 * pairs
+        parts = [(0, 2 * pairs)]
     else:
         offsets = [16 * i if i < 8 else 16 * (i - 8) + 3 for i in range(size // 16)] + [136 - 17]
         front, back = size // 16 * 16, 16
-    return front, back, b"".join([SECRET[i : i + 16] for i in offsets])
+        parts = [(0, 8), (8, len(offsets))]
+    secret = b"".join([SECRET[i : i + 16] for i in offsets])
+    return front, back, secret, [_folds(i, j, len(offsets)) for i, j in parts]
 
 
 def _len_17to240(data: bytes, size: int, seed: int, count: int) -> int:
-    front, back, secret = _layout(size)
+    front, back, secret, parts = _layout(size)
     if front + back != size:
         data = _gather(data, size, (0, front), (size - back, size))
     keyed = _keyed(data, _key(secret, seed, count))
-    lanes = len(secret) // 16
-    acc = _repeated(size * PRIME64_1 & M64, count)
-    if size > 128:
-        acc = _halves(_avalanche, _add(acc, _folds(keyed, lanes, 0, 8)))
-        return _halves(_avalanche, _add(acc, _folds(keyed, lanes, 8, lanes)))
-    return _halves(_avalanche, _add(acc, _folds(keyed, lanes, 0, lanes)))
+    lanes = _repeated(size * PRIME64_1 & M64, count)
+    for folded, words in parts:
+        lanes = _avalanche(_add(lanes, _lanes(folded(words(keyed)))))
+    return lanes
 
 
-def _folds(keyed: bytes, lanes: int, first: int, stop: int) -> int:
-    """Folded products of lanes first … stop - 1 of each block of `lanes`, summed a block."""
+def _folds(first: int, stop: int, lanes: int) -> tuple[Unrolled, Unpack]:
+    """For lanes first … stop - 1 of each block of so many."""
     layout = f"<{16 * first}x{2 * (stop - first)}Q{16 * (lanes - stop)}x"
-    return _lanes(_folder(stop - first)(iter_unpack(layout, keyed)))
+    return _folder(stop - first), Struct(layout).iter_unpack
 
 
-@lru_cache(maxsize=None)
-def _folder(lanes: int) -> Callable[[Iterable[tuple[int, ...]]], list[int]]:
+@cache
+def _folder(lanes: int) -> Unrolled:
     """`mul128_fold64` of each pair of words, summed. What stands above bit 63 stays until the
     end: one mask a block, not one a product.
     """
@@ -184,43 +267,36 @@ def _folder(lanes: int) -> Callable[[Iterable[tuple[int, ...]]], list[int]]:
 
 
 def _hash_long(data: bytes, size: int, seed: int, count: int) -> int:
-    acc = _lanes(ACC_INIT, count)
+    acc = _lanes(xxh3.ACC_INIT, count)
     rest = (size - 1) // _ROUND * _ROUND  # the last stripe belongs to no full round
     for start in range(0, rest, _ROUND):
         stripes = _gather(data, size, (start, start + _ROUND))
         acc = _add(acc, _accumulate(stripes, tuple(range(0, 128, 8)), seed, count))
-        acc = _halves(_xorshift47, acc) ^ _stripe_key((128,), seed, count)
-        acc = _halves(_times_prime32_1, acc)
+        acc ^= acc >> 47 & _LOW17 ^ _stripe_key((128,), seed, count)  # scramble
+        acc = _times(acc, xxh3.PRIME32_1)
     full = (size - 1 - rest) // 64
     if size != 64 * (full + 1):  # the last stripe overlaps others, or rounds went before
         data = _gather(data, size, (rest, rest + 64 * full), (size - 64, size))
     acc = _add(acc, _accumulate(data, (*range(0, 8 * full, 8), 121), seed, count))
     keyed = (acc ^ _stripe_key((11,), seed, count)).to_bytes(64 * count, "little")
+    folded, words = _MERGE_ACCS
     start = _repeated(size * PRIME64_1 & M64, count)
-    return _halves(_avalanche, _add(start, _folds(keyed, 4, 0, 4)))
+    return _avalanche(_add(start, _lanes(folded(words(keyed)))))
 
 
 def _accumulate(stripes: bytes, secret_starts: tuple[int, ...], seed: int, count: int) -> int:
     """What the stripes of each block add to its 8 accumulators: 8 lanes a block."""
     rows = len(secret_starts)
     keyed = _keyed(stripes, _stripe_key(secret_starts, seed, count))
-    sums = b"".join(_dotter(rows)(iter_unpack(f"<{16 * rows}I", keyed)))
+    products = b"".join(_dotter(rows)(iter_unpack(f"<{16 * rows}I", keyed)))
     words = 0
     for row in zip(*iter_unpack("64s" * rows, stripes)):
         words = _add(words, _int(b"".join(row), "little"))
     swapped = (words & _EVEN) << 64 | words >> 64 & _EVEN  # word i goes to accumulator i ^ 1
-    return _add(_int(sums, "little"), swapped)
+    return _add(_int(products, "little"), swapped)
 
 
-def _xorshift47(h: int) -> int:
-    return (h ^ h >> 47) & _EVEN
-
-
-def _times_prime32_1(h: int) -> int:
-    return h * PRIME32_1 & _EVEN
-
-
-@lru_cache(maxsize=None)
+@cache
 def _dotter(rows: int) -> Callable[[Iterable[tuple[int, ...]]], list[bytes]]:
     """Low half times high half of each word, summed over `rows` stripes for each of 8 lanes.
     Halves are unpacked apart, so that the product needs no mask and no shift.
@@ -232,73 +308,26 @@ def _dotter(rows: int) -> Callable[[Iterable[tuple[int, ...]]], list[bytes]]:
     return eval(source, {"pack": Struct("<8Q").pack})  # type: ignore[no-any-return]
 
 
-def chain(block_hashes: list[int], chain_seed: int, parent: int | None = None) -> list[int]:
-    """Sequence hashes: the root's own block hash, then 9 to 16 bytes' XXH3 of parent and block."""
-    flip_lo, flip_hi = unpack("<2Q", _key(_FLIPS_9TO16, chain_seed, 1).to_bytes(16, "little"))
-    from_bytes = int.from_bytes
-    hashes = iter(block_hashes)
-    result = []
-    if parent is None:
-        parent = next(hashes, 0)
-        result = [parent][: len(block_hashes)]
-    add = result.append
-    for hi in hashes:
-        lo = parent ^ flip_lo
-        hi ^= flip_hi
-        swapped = from_bytes(lo.to_bytes(8, "little"), "big")
-        lo *= hi
-        h = 16 + swapped + hi + (lo ^ lo >> 64) & M64
-        h = (h ^ h >> 37) * PRIME_MX1 & M64
-        parent = h ^ h >> 32
-        add(parent)
-    return result
-
-
-def chain_blocks(
-    segments: Iterable[tuple[bytes | memoryview, int]],
-    seed: int,
-    chain_seed: int,
-    parent: int | None = None,
-) -> list[int]:
-    """`chain` of the block hashes of `(payload, block_bytes)` segments."""
-    hashes: list[int] = []
-    for payload, block_bytes in segments:
-        hashes += hash_blocks(payload, block_bytes, seed)
-    return chain(hashes, chain_seed, parent)
-
-
-def xxh3_64(data: object, seed: int = 0) -> int:
-    """`xxh3.xxh3_64`, faster."""
-    data = as_bytes(data)
-    if type(seed) is not int or not 0 <= seed <= M64:
-        seed = as_seed(seed)
-    length = len(data)
-    if length <= 16:
-        return hash_bytes(data, seed)
-    if length <= 128:
-        return _short((length + 31) // 32)(data, length, seed)
-    return hash_blocks(data, length, seed)[0]
-
-
-@lru_cache(maxsize=None)
+@cache
 def _short(pairs: int) -> Callable[[bytes, int, int], int]:
-    """17 to 128 bytes of one input: the whole computation in one expression, for any seed."""
-    _, _, secret = _layout(32 * pairs)
-    words = unpack(f"<{4 * pairs}Q", secret)
+    """17 to 128 bytes of one input, in one expression, for any seed."""
+    words = unpack(f"<{4 * pairs}Q", _layout(32 * pairs)[2])
     names = [f"{c}{i}" for i in range(2 * pairs) for c in "ab"]
     terms = "+".join(
         f"((p:=(a{i}^{words[2 * i]}+seed&{M64})*(b{i}^{words[2 * i + 1]}-seed&{M64}))^p>>64)"
         for i in range(2 * pairs)
     )
-    half = 2 * pairs
     source = f"""
 def short(data, length, seed):
-    {",".join(names[:half])} = front(data)
-    {",".join(names[half:])} = front(data, length - {16 * pairs})
+    {",".join(names[: 2 * pairs])} = words(data)
+    {",".join(names[2 * pairs :])} = words(data, length - {16 * pairs})
     h = length * {PRIME64_1} + {terms} & {M64}
     h = (h ^ h >> 37) * {PRIME_MX1} & {M64}
     return h ^ h >> 32
 """
-    scope = {"front": Struct(f"<{half}Q").unpack_from}
+    scope: dict[str, Any] = {"words": Struct(f"<{2 * pairs}Q").unpack_from}
     exec(source, scope)
-    return scope["short"]
+    return scope["short"]  # type: ignore[no-any-return]
+
+
+_MERGE_ACCS = _folds(0, 4, 4)

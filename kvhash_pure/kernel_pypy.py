@@ -18,20 +18,23 @@ from __future__ import annotations
 from array import array
 from struct import pack, unpack, unpack_from
 
-from __pypy__.intop import (  # type: ignore[import-not-found]
-    int_add,
-    int_lshift,
-    int_mul,
-    int_sub,
-    uint_rshift,
-)
-
 from . import xxh3
 from .xxh3 import SECRET, as_bytes, as_seed, hash_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from typing import Union
+
+    Payload = Union[bytes, bytearray, memoryview]
+    Operation = Callable[[int, int], int]
+    int_add: Operation
+    int_lshift: Operation
+    int_mul: Operation
+    int_sub: Operation
+    uint_rshift: Operation
+else:
+    from __pypy__.intop import int_add, int_lshift, int_mul, int_sub, uint_rshift
 
 
 def _signed(word: int) -> int:
@@ -49,7 +52,7 @@ _FLIP_4TO8 = _WORDS[1] ^ _WORDS[2]
 _FLIP_LO, _FLIP_HI = _WORDS[3] ^ _WORDS[4], _WORDS[5] ^ _WORDS[6]
 
 
-def hash_blocks(payload: bytes | memoryview, block_bytes: int, seed: int) -> list[int]:
+def hash_blocks(payload: Payload, block_bytes: int, seed: int) -> list[int]:
     """XXH3-64 of each `block_bytes` bytes of `payload` (a whole number of them), under one seed."""
     return _unsigned(_hash_blocks(bytes(payload), block_bytes, seed))
 
@@ -61,7 +64,7 @@ def chain(block_hashes: list[int], chain_seed: int, parent: int | None = None) -
 
 
 def chain_blocks(
-    segments: Iterable[tuple[bytes | memoryview, int]],
+    segments: Iterable[tuple[Payload, int]],
     seed: int,
     chain_seed: int,
     parent: int | None = None,
@@ -169,7 +172,7 @@ def _chain(words: list[int], chain_seed: int, parent: int | None) -> list[int]:
     return words
 
 
-# By size, 17 to 240: where four lanes of 16 bytes start, where one does, their secret in that order.
+# 17 to 240 bytes, by size: where four lanes start, where one does, their secret in that order.
 _layouts: dict[int, tuple[list[int], list[int], list[int]]] = {}
 
 
@@ -281,8 +284,8 @@ def _hash_long(data: bytes, size: int, seed: int) -> list[int]:
 def _mix(acc: int, neighbour: int, keyed: int) -> int:
     """One lane of `_accumulate`."""
     product = int_mul(keyed & _M32, uint_rshift(keyed, 32))
-    return int_add(int_add(acc, neighbour), product)  # type: ignore[no-any-return]
+    return int_add(int_add(acc, neighbour), product)
 
 
 def _scramble(acc: int, key: int) -> int:
-    return int_mul(acc ^ uint_rshift(acc, 47) ^ key, _PRIME32_1)  # type: ignore[no-any-return]
+    return int_mul(acc ^ uint_rshift(acc, 47) ^ key, _PRIME32_1)

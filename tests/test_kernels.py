@@ -54,9 +54,12 @@ def expected_chain(hashes: Sequence[int], seed: int, parent: int | None = None) 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_every_block_length(name: str, width: int) -> None:
     """1 to 1 024 slots in both encodings, up to 3 blocks at once, changing seeds."""
+    stand_in = name == "pypy" and NO_COMPILER
     for slots in SLOTS:
         size = width * slots
-        count = 1 if name == "pypy" and NO_COMPILER else 1 + slots % 3
+        if stand_in and size > 1200 and slots % 5:
+            continue  # all lengths above differ only in how often a loop runs
+        count = 1 if stand_in else 1 + slots % 3
         payload = noise(size * count, size)
         seed = SEEDS[slots % len(SEEDS)] if slots % 2 else random.Random(size).getrandbits(64)
         found = KERNELS[name].hash_blocks(payload, size, seed)
@@ -95,7 +98,7 @@ def test_block_longer_than_a_chunk(name: str) -> None:
 @each_kernel
 @pytest.mark.parametrize("size", [4, 8, 13, 16, 64, 128, 129, 208, 240, 241, 512, 1024, 1088, 1664])
 def test_extreme_words(name: str, size: int) -> None:
-    """All bits set, clear, or set once keyed: the largest products, sums and carries in all lanes."""
+    """All bits set, clear, or set once keyed: the largest products, sums and carries there are."""
     keyed = bytes(byte ^ 0xFF for byte in xxh3.SECRET)
     for pattern in (b"\0", b"\xff", b"\xff\0\0\0", xxh3.SECRET, keyed, keyed[3:], keyed[121:]):
         payload = (pattern * (5 * size))[: 5 * size]
@@ -224,7 +227,7 @@ def test_what_is_kept_is_bounded() -> None:
 def test_a_request_packs_its_tokens_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Building packs; no projection does again, nor unpacks."""
     packed = 0
-    pack_tokens = request.pack_tokens
+    pack_tokens: Callable[..., bytes] = vars(request)["pack_tokens"]
 
     def counting(*arguments: Any) -> bytes:
         nonlocal packed
