@@ -142,7 +142,7 @@ def wheel(session: nox.Session) -> None:
 def oracle(session: nox.Session) -> None:
     """Dynamo's own binding and crates against ours."""
     install_extra(session, "oracle")
-    run_pytest(session, "tests/oracle")
+    run_pytest(session, "-s", "tests/oracle")  # the tests print what they compared
 
 
 @nox.session(python=MAIN_PYTHON)

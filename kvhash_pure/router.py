@@ -7,7 +7,6 @@ Drop-in for the pure functions of Dynamo's binding (FORMAT.md, "Router"). The ro
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import groupby
 from struct import pack
 
 from .blocks import UniversalBlock
@@ -76,22 +75,20 @@ def _local_hashes(
 ) -> list[int]:
     """Hashes of windows of `width` tokens and their objects' bytes; trusts its input."""
     count = max(0, (len(packed) // 4 - width) // size + 1)
-    view = memoryview(packed)
-    while objects and not objects[-1]:
-        objects.pop()
-    told = min(len(objects), count)
-    result: list[int] = []
-    # Neighbours with equally many objects are blocks of one length: one call of the kernel each.
-    for more, group in groupby(range(told), key=lambda i: len(objects[i])):
-        windows = (bytes(view[4 * i * size : 4 * (i * size + width)]) + objects[i] for i in group)
-        result += hash_blocks(b"".join(windows), 4 * width + more, seed)
-    if told < count:
-        if width == size:
-            rest = view[4 * told * size : 4 * count * size]
-        else:
-            starts = range(4 * told * size, 4 * count * size, 4 * size)
-            rest = memoryview(b"".join([view[i : i + 4 * width] for i in starts]))
-        result += hash_blocks(rest, 4 * width, seed)
+    view, step, span = memoryview(packed), 4 * size, 4 * width
+    objects = objects[:count]
+    if width == size and not any(objects):
+        return hash_blocks(view[: step * count], span, seed)
+    objects += [b""] * (count - len(objects))
+    # Windows of one length go through the kernel together, wherever they stand.
+    by_length: dict[int, list[int]] = {}
+    for i, more in enumerate(objects):
+        by_length.setdefault(len(more), []).append(i)
+    result = [0] * count
+    for length, group in by_length.items():
+        parts = [part for i in group for part in (view[step * i : step * i + span], objects[i])]
+        for i, value in zip(group, hash_blocks(b"".join(parts), span + length, seed)):
+            result[i] = value
     return result
 
 
