@@ -14,17 +14,20 @@ import runpy
 import shlex
 import sys
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable
 
 import pytest
 
 from kvhash_pure import (
     CONTRACTS,
+    DYNAMO_1_3,
     Contract,
     PositionalLineageHash,
     Request,
     RequestMmObjectInfo,
     UniversalBlock,
+    __version__,
+    compare,
     compute_block_bytes_with_mm,
     errors,
 )
@@ -281,6 +284,50 @@ def test_the_figure_shows_real_values() -> None:
     assert sorted(shown) == sorted(wanted)
 
 
+def slots(*tokens: int, runs: list[reference.Run] | None = None, **names: Any) -> Request:
+    infos = [RequestMmObjectInfo(*run) for run in runs or []]
+    return Request([*tokens, *range(100, 140)], mm_info=infos, **names)
+
+
+PAIRS = {
+    "contract": (slots(1), slots(1, contract=DYNAMO_1_3)),
+    "block_size": (slots(1), slots(1)),
+    "salt": (slots(1, salt="x"), slots(1, lora_name="x")),
+    "lora_name": (slots(1, lora_name="x"), slots(1, salt="")),
+    "token": (slots(1), slots(2)),
+    "mm_hash": (slots(1, runs=[(7, 2, 3)]), slots(1, runs=[(8, 2, 3)])),
+    "mm_offset": (slots(1, runs=[(7, 2, 3)]), slots(1, runs=[(7, 1, 3)])),
+    "mm_length": (slots(1, runs=[(7, 2, 3)]), slots(1, runs=[(7, 2, 4)])),
+    "mm_coverage": (slots(1, runs=[(7, 2, 3)]), slots(1)),
+    "length": (Request(range(8)), Request(range(16))),
+    "none": (slots(1, salt=""), slots(1)),
+}
+
+
+def test_each_cause_of_the_specification_is_what_compare_says() -> None:
+    """ "Questions" lists the causes; a pair of requests for each gives it."""
+    lines = table_in(FORMAT.read_text(encoding="utf-8"), "causes").splitlines()[2:]
+    assert [line.split("`")[1] for line in lines] == list(PAIRS)
+    for cause, pair in PAIRS.items():
+        sizes = (4, 8) if cause == "block_size" else 4
+        assert compare(*pair, sizes).cause == cause
+
+
+def test_the_readme_names_the_wheel_that_is_built() -> None:
+    """The file name in the three lines for micropip has the version of the package."""
+    assert f"/kvhash_pure-{__version__}-py3-none-any.whl" in README.read_text(encoding="utf-8")
+
+
+def test_the_specification_has_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    """ "Command line" has a row for each command of `--help`."""
+    section = FORMAT.read_text(encoding="utf-8").split("## Command line")[1].split("\n## ")[0]
+    named = re.findall(r"^\| `(\w+) ?[^`]*` \|", section, re.MULTILINE)
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = capsys.readouterr().out.partition("COMMAND\n")[2]
+    assert sorted(named) == sorted(re.findall(r"^ {4}(\w+)", listed, re.MULTILINE))
+
+
 def fences(path: Path) -> list[tuple[str, str]]:
     """The fenced blocks of a document: (language, body)."""
     return re.findall(r"^```(\w*)\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S)
@@ -299,13 +346,14 @@ def test_the_snippets_of_the_readme_do_what_they_show(monkeypatch: pytest.Monkey
 
 def test_the_hashes_in_the_readme_are_those_of_the_reference() -> None:
     """Every text of a PLH that README prints was made by the independent reference."""
-    chat = json.loads((ROOT / "examples" / "chat.json").read_text(encoding="utf-8"))
+    files = ("chat", "chat_with_date", "chat_with_other_date", "date_last", "date_last_other")
+    texts = [(ROOT / "examples" / f"{name}.json").read_text(encoding="utf-8") for name in files]
     request = {"tokens": TOKENS, "block_size": BLOCK_SIZE}
     run = {"mm_hash": RUNS[0][0], "offset": RUNS[0][1], "length": RUNS[0][2]}
     known = {
         block["plh_text"]
         for one in (
-            chat,
+            *map(json.loads, texts),
             request,
             {**request, "lora_name": "lora-x"},
             {**request, "contract": reference.DYNAMO_1_3, "mm_info": [run]},
