@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from random import Random
 
+import pytest
+
+from kvhash_pure import DYNAMO_1_3, FieldValueError, PositionalLineageHash
 from tests.oracle import draw
 from tests.oracle.compare import answer_lineage, answer_request, answer_stream, same
 from tests.oracle.tools import CRATES, Crates
@@ -54,3 +58,35 @@ def test_lineage_hashes_are_the_crates(crates: Crates) -> None:
         ours = answer_lineage(question)
         assert same(theirs, ours), (question, theirs, ours)
     print(f"\n{CRATES}: {LINEAGES} lineage hashes, 0 mismatches")
+
+
+def test_what_the_crate_reads_back(crates: Crates) -> None:
+    """16 bytes of a PLH are that PLH again. The crate takes any 16 bytes, ours only those of one."""
+    r = Random("bytes")
+    written = [
+        answer_lineage(question)
+        for question in (draw.lineage(r) for _ in range(500))
+        if question["lineage"]["position"] < 2**24
+    ]
+    same_child = {"child_position": 0, "child_hash": 0}
+    for theirs, ours in zip(
+        crates.ask({"lineage": {"bytes": json.loads(o["json"]), **same_child}} for o in written),
+        written,
+    ):
+        assert {key: theirs[key] for key in ("plh", "text", "json")} == {
+            key: ours[key] for key in ("plh", "text", "json")
+        }
+        data = bytes(json.loads(ours["json"]))
+        assert str(PositionalLineageHash.from_bytes(data, DYNAMO_1_3)) == theirs["text"]
+    stricter = {
+        "no mode": (b"\xff" + bytes(15), "panic"),
+        "position 1 in mode 1": (b"\x40\x00\x40" + bytes(13), "plh"),
+        "root with a parent": (bytes(15) + b"\x01", "plh"),
+        "17 bytes": (bytes(17), "error"),
+        "15 bytes": (bytes(15), "error"),
+    }
+    questions = [{"lineage": {"bytes": list(d), **same_child}} for d, _ in stricter.values()]
+    for (data, expected), theirs in zip(stricter.values(), crates.ask(questions)):
+        assert expected in theirs
+        with pytest.raises(FieldValueError):
+            PositionalLineageHash.from_bytes(data, DYNAMO_1_3)
