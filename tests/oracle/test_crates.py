@@ -61,7 +61,7 @@ def test_lineage_hashes_are_the_crates(crates: Crates) -> None:
 
 
 def test_what_the_crate_reads_back(crates: Crates) -> None:
-    """16 bytes of a PLH are that PLH again. The crate takes any 16 bytes, ours only those of one."""
+    """The bytes of a PLH are that PLH again. The crate takes any 16, ours only those of one."""
     r = Random("bytes")
     written = [
         answer_lineage(question)
