@@ -377,6 +377,16 @@ def test_forks_are_independent(size: int, total: int) -> None:
     assert fourth.mm_runs[-1] == run(9, total // 2, 5)
 
 
+def test_runs_of_forks_are_their_own() -> None:
+    first = TokenBlockSequence([1], block_size=4, mm_info=[run(1, 0, 1)])
+    second = first.fork()
+    second.push_mm_run(2, 1)
+    first.extend([5, 6, 7])
+    assert first.mm_runs == (run(1, 0, 1),)
+    assert second.mm_runs == (run(1, 0, 1), run(2, 1, 1))
+    assert rows(first.blocks) == fresh(first)
+
+
 def test_copies_and_pickles() -> None:
     first = TokenBlockSequence(
         range(9000), block_size=16, salt_hash=3, mm_info=[run(1, 5, 2)], contract=DYNAMO_1_3
