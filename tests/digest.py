@@ -13,9 +13,12 @@ import hashlib
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
+# Of the whole corpus, and of each 13th case of it, one of 65 540 blocks among them.
 PINNED = "1d33141e4a8427f5814a8e5d8badf69221cf751bf637a358a85bf6e7a58c7505"
+PINNED_PART = "16e6ea6e72c818a872b5ad3ec3ee567ee41db0cb9326cb4fab9401a0fb805d15"
 
 Run = tuple[int, int, int]
 CONTRACTS = ("documented", "dynamo-1.3")
@@ -132,10 +135,10 @@ def by_package(case: Case) -> Hashed:
     )
 
 
-def digest(hash_case: Callable[[Case], Hashed] = by_package) -> str:
-    """SHA-256, in hex, over what `hash_case` makes of the corpus."""
+def digest(hash_case: Callable[[Case], Hashed] = by_package, step: int = 1) -> str:
+    """SHA-256, in hex, over what `hash_case` makes of each `step`th case of the corpus."""
     total = hashlib.sha256()
-    for case in corpus():
+    for case in islice(corpus(), 0, None, step):
         salt_hash, blocks = hash_case(case)
         total.update(salt_hash.to_bytes(8, "little") + len(blocks).to_bytes(4, "little"))
         for block_hash, sequence_hash, plh, text in blocks:

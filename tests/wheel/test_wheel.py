@@ -48,25 +48,27 @@ def run(*command: object, cwd: Path, env: Mapping[str, str] | None = None) -> st
     return str(done.stdout)
 
 
-def copy_of_the_sources(directory: Path) -> Path:
-    """What a fresh clone holds, at another place and with other time stamps."""
-    files = [p for p in CHECKOUT.iterdir() if p.is_file()]
-    for path, name in [
-        *((p, p.name) for p in files),
-        *chromium.tree(CHECKOUT, *chromium.SUITE),
-    ]:
-        target = directory / name
+def copy(top: Path, *parts: str, to: Path) -> Path:
+    """Copy the files in and below `top`, at another place, with neither mode nor time."""
+    files = [p for p in top.iterdir() if p.is_file()]
+    for path, name in [*((p, p.name) for p in files), *chromium.tree(top, *parts)]:
+        target = to / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target)  # neither the mode nor the time
-    return directory
+        shutil.copyfile(path, target)
+    return to
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a fresh clone holds, kept still while the tests run."""
+    return copy(CHECKOUT, *chromium.SUITE, to=tmp_path_factory.mktemp("sources"))
+
+
+@pytest.fixture(scope="session")
+def wheel(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel as `python -m build` makes it, by way of the source distribution."""
     out = tmp_path_factory.mktemp("dist")
-    source = copy_of_the_sources(tmp_path_factory.mktemp("source"))
-    run(sys.executable, "-m", "build", "--installer=uv", "--outdir", out, cwd=source)
+    run(sys.executable, "-m", "build", "--installer=uv", "--outdir", out, cwd=sources)
     (built,) = out.glob("*.whl")
     return built
 
@@ -76,10 +78,10 @@ def test_one_pure_wheel_of_the_version_in_the_code(wheel: Path) -> None:
     assert wheel.name == f"kvhash_pure-{kvhash_pure.__version__}-py3-none-any.whl"
 
 
-def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_holds_the_package_and_nothing_else(sources: Path, wheel: Path) -> None:
     """Every module, the type marker, the license; no tests, no page."""
     info = f"kvhash_pure-{kvhash_pure.__version__}.dist-info"
-    package = CHECKOUT / "kvhash_pure"
+    package = sources / "kvhash_pure"
     expected = {f"kvhash_pure/{name}" for _, name in chromium.tree(package)}
     expected |= {f"{info}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "licenses/LICENSE")}
     with zipfile.ZipFile(wheel) as archive:
@@ -91,14 +93,12 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert [n for n in needs if "extra ==" not in n] == []
 
 
-def test_building_again_gives_the_same_bytes(
-    wheel: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_building_again_gives_the_same_bytes(sources: Path, wheel: Path, tmp_path: Path) -> None:
     """Another directory, another time, another umask, straight from the tree: the same file."""
-    source = copy_of_the_sources(tmp_path_factory.mktemp("again") / "elsewhere")
+    source = copy(sources, "kvhash_pure", to=tmp_path / "elsewhere")
     for path in source.rglob("*"):
         os.utime(path, (1_000_000_000, 1_000_000_000))
-    out = source.parent / "dist"
+    out = tmp_path / "dist"
     before = os.umask(0o077)
     try:
         command = [sys.executable, "-m", "build", "--installer=uv", "--wheel", "--outdir", out]
@@ -136,23 +136,23 @@ def cross_build(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @needs_3_13
 def test_pyodide_build_gives_the_same_wheel(
-    wheel: Path, cross_build: dict[str, str], tmp_path: Path
+    sources: Path, wheel: Path, cross_build: dict[str, str], tmp_path: Path
 ) -> None:
     """`pyodide build` in place of `python -m build`: not one byte differs."""
-    source = copy_of_the_sources(tmp_path / "source")
+    source = copy(sources, "kvhash_pure", to=tmp_path / "source")
     run("pyodide", "build", source, "--outdir", tmp_path / "out", cwd=tmp_path, env=cross_build)
     assert (tmp_path / "out" / wheel.name).read_bytes() == wheel.read_bytes()
 
 
 @needs_3_13
 def test_the_suite_passes_in_a_pyodide_venv(
-    wheel: Path, cross_build: dict[str, str], tmp_path: Path
+    sources: Path, wheel: Path, cross_build: dict[str, str], tmp_path: Path
 ) -> None:
     """`pyodide venv`, `pip install` of the wheel, and the suite against what is installed."""
     run("pyodide", "venv", "venv", cwd=tmp_path, env=cross_build)
     tools = ["pytest", "hypothesis==6.155.7", "ppxxh==1.0.0", "base58"]
     run("venv/bin/pip", "install", "--quiet", wheel, *tools, cwd=tmp_path, env=cross_build)
-    source = copy_of_the_sources(tmp_path / "source")
+    source = copy(sources, *chromium.SUITE, to=tmp_path / "source")
     # Some tests read the package's sources here; without __init__.py they cannot be imported.
     hidden = source / "kvhash_pure" / "__init__.py"
     hidden.rename(hidden.with_name("__init__.txt"))
