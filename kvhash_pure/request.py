@@ -11,9 +11,9 @@ from struct import unpack
 
 from .blocks import UniversalBlock, block_hashes, make_blocks
 from .contract import DOCUMENTED, Contract, require_contract
-from .encoding import pack_tokens
+from .encoding import block_segments, pack_tokens
 from .errors import FieldTypeError, UnknownFieldError, require_block_size, require_text, shown
-from .kernel import chain
+from .kernel import chain_blocks
 from .lineage import PositionalLineageHash, lineage_hashes, require_block_count
 from .multimodal import RequestMmObjectInfo, validate_and_sort_mm_info
 from .strict_json import hex64, u64_from_json
@@ -99,7 +99,10 @@ class Request(Frozen):
 
     def sequence_hashes(self, block_size: int) -> list[int]:
         """Lineage hash (u64) of each full block; see `block_hashes`."""
-        return chain(self.block_hashes(block_size), self.contract.chain_seed)
+        size = require_block_size(block_size)
+        blocks = require_block_count(self.total_tokens // size)
+        segments = block_segments(self._packed, size, self.mm_info, 0, blocks)
+        return chain_blocks(segments, self.salt_hash(), self.contract.chain_seed)
 
     def positional_lineage_hashes(self, block_size: int) -> list[PositionalLineageHash]:
         """PLH of each full block; see `block_hashes`."""

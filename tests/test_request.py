@@ -270,7 +270,11 @@ def test_too_many_blocks_are_told_before_hashing(
         hashed.append(arguments[-1])
         return []
 
+    def count_segments(segments: Any, *arguments: Any) -> list[int]:
+        return count(sum(len(payload) // block_bytes for payload, block_bytes in segments))
+
     monkeypatch.setattr(request_module, "block_hashes", count)
+    monkeypatch.setattr(request_module, "chain_blocks", count_segments)
     with rejected(PositionOverflowError, "blocks", value=2**24 + 1):
         project(request, 1)
     assert hashed == []
