@@ -354,6 +354,25 @@ def test_the_form_without_a_four_byte_array(monkeypatch: pytest.MonkeyPatch) -> 
             pack_tokens([5, value])
 
 
+@pytest.mark.parametrize("in_pypy", [False, True])
+@pytest.mark.parametrize("takes_int_method", [False, True])
+def test_every_way_to_find_a_bool(
+    monkeypatch: pytest.MonkeyPatch, in_pypy: bool, takes_int_method: bool
+) -> None:
+    """Whichever way suits the interpreter: bools are refused wherever they are, and 0 and 1, their
+    bytes across two tokens and members of an IntEnum are fine.
+    """
+    monkeypatch.setattr(encoding, "_IN_PYPY", in_pypy)
+    monkeypatch.setattr(encoding, "_TAKES_INT_METHOD", takes_int_method)
+    across = [5, 0x00000100, 0xFFFF0000, 0x01000000, 0x00000100, 0x05000000]
+    for tokens in ([], [0], [1], [5, 6], across, [*across, 1], [*across, 0], [7, Kind.BOS]):
+        assert pack_tokens(tokens) == struct.pack(f"<{len(tokens)}I", *tokens)
+    for i in range(len(across)):
+        for wrong in (True, False):
+            with rejected(FieldTypeError, "tokens", index=i, value=wrong):
+                pack_tokens([*across[:i], wrong, *across[i:]])
+
+
 def test_the_form_on_a_big_endian_host(monkeypatch: pytest.MonkeyPatch) -> None:
     """The array's bytes are swapped there; seen from here, they come out swapped once."""
     if encoding._U32_CODE is None:
