@@ -108,7 +108,7 @@ def compare(
 
     >>> print(compare(Request(range(40)), Request([*range(30), 9, *range(31, 36)]), 16))
     The first block (16 tokens at block size 16) is shared; token 30 (block 1, slot 14) differs: \
-A has 30, B has 9; 2 blocks would be shared if what differs there were the same.
+A has 30, B has 9; 2 blocks would be shared if that token were the same.
     """
     for name, request in (("a", a), ("b", b)):
         if not isinstance(request, Request):
@@ -272,8 +272,9 @@ def _same_content(a: list[int], b: list[int], shared: int) -> list[tuple[int, in
 def _said(cause: str, value: str | int | None, other: str | int | None) -> str:
     if value is None or cause in ("contract", "block_size"):
         return "none" if value is None else str(value)
-    points = [] if f"{value}{other}".isascii() else _code_points(str(value), str(other or ""))
-    return shown(value) + (f" ({' '.join(points)})" if points and other else "")
+    alike = shown(value) == shown(other) or not f"{value}{other}".isascii()
+    points = _code_points(str(value), str(other)) if other and alike else []
+    return shown(value) + (f" ({' '.join(points)})" if points else "")
 
 
 def _evidence(cause: str, it: RequestMmObjectInfo | int) -> str:

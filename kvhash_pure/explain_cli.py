@@ -18,6 +18,7 @@ from .jsonform import DEFAULT_BLOCK_SIZE
 from .prefix_tree import PrefixTree, prefix_groups
 from .request import Request
 from .results import Result, count
+from .strict_json import hex64
 
 TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _compare(args: argparse.Namespace) -> int:
     result: Comparison | PrefixTree
     if len(loaded) == 2:
         result = compare(requests[0], requests[1], sizes, names=(names[0], names[1]))
-        shares, lines = result.shared_blocks > 0, _comparison_lines(result, names)
+        shares, lines = result.shared_blocks > 0, _comparison_lines(result, names, requests)
     else:
         result = prefix_groups(requests, sizes[0])
         shares, lines = result.tokens_saved > 0, _tree_lines(result, names)
@@ -121,10 +122,13 @@ def _print(
     if args.json:
         print(json.dumps({**result.to_dict(), **more}))
     else:
-        print(_paint("good" if good else "bad", str(result)), *lines, sep="\n")
+        text = "\n".join([_paint("good" if good else "bad", str(result)), *lines])
+        # Names come from users and file systems: what the terminal cannot show is escaped.
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        print(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def _comparison_lines(result: Comparison, names: list[str]) -> list[str]:
+def _comparison_lines(result: Comparison, names: list[str], requests: list[Request]) -> list[str]:
     lines = [""]
     sides = zip(names, result.contracts, result.block_sizes, result.tokens)
     for name, contract, size, tokens in sides:
@@ -138,6 +142,12 @@ def _comparison_lines(result: Comparison, names: list[str]) -> list[str]:
         label = "then        "
     if not result.causes_complete:
         lines.append("            what follows could not be aligned again, or is too much to list")
+    for name, request, size in zip(names, requests, result.block_sizes):
+        position = result.position
+        if position is not None and position < request.total_tokens // size:
+            block = request.into_blocks(size)[position]
+            label = f"block {position}".ljust(12)
+            lines.append(f"{label}{name}: block hash {hex64(block.block_hash)}, PLH {block.plh}")
     lines += [f"what if     {one.sentence}" for one in result.would_share]
     if result.same_content:
         text = f"{_ranges(result.same_content)} of {names[1]}"

@@ -134,9 +134,11 @@ def _search(
             break
         stop = (j + (sum(best) - k if best else far) + probe) * width
         at = y.find(needle, j * width, stop)
-        while at % width and at >= 0:  # equal bytes, but not slot by slot
+        tries = 64  # of made-up tokens there could be thousands
+        while at % width and at >= 0 and tries:  # equal bytes, but not slot by slot
             at = y.find(needle, at + 1, stop)
-        if at >= 0:
+            tries -= 1
+        if at >= 0 and at % width == 0:
             best = k, at // width - j
     return best
 

@@ -75,11 +75,12 @@ def if_slots_were_edited(
         same = sum(moved[i : i + step] in known for i in later)
         text = f"the rest of {name} came {count(abs(shift), 'token')} "
         yield _would("tail", -shift, blocks, now, text + ("earlier", "later")[shift < 0], same)
+    these = "that token" if max(k, m) == 1 else f"those {max(k, m)} tokens"
     x_last = x[:start] + x[end_x:] + x[start:end_x]
     y_last = y[:start] + y[end_y:] + y[start:end_y]
-    yield _would("last", None, shared(x_last, y_last), now, "what differs there came last")
+    yield _would("last", None, shared(x_last, y_last), now, f"{these} came last")
     y_same = y[:start] + x[start:end_x] + y[end_y:]
-    yield _would("same", None, shared(x, y_same), now, "what differs there were the same")
+    yield _would("same", None, shared(x, y_same), now, f"{these} were the same")
 
 
 def _would(

@@ -13,6 +13,7 @@ import pytest
 
 from kvhash_pure import DYNAMO_1_3, Request, RequestMmObjectInfo
 from kvhash_pure.__main__ import main
+from tests import reference
 
 TOKENS = list(range(1000, 1100))
 Save = Callable[..., str]
@@ -50,17 +51,24 @@ def failure(capture: Capture, *argv: str) -> str:
 def test_two_requests_that_share_some(save: Save, capsys: Capture) -> None:
     a, b = save("a.json", Request(TOKENS)), save("b.json", Request([*TOKENS[:20], 7, *TOKENS[21:]]))
     assert main(["compare", a, b]) == 0
+    seed = reference.salt_hash(reference.DOCUMENTED)
+    blocks = []
+    for name, tokens in (("a.json", TOKENS), ("b.json", [*TOKENS[:20], 7, *TOKENS[21:]])):
+        block = reference.hash_blocks(reference.DOCUMENTED, tokens, 16, seed=seed)[1]
+        line = f"block hash 0x{block.block_hash:016x}, PLH {block.plh_text}"
+        blocks.append(f"block 1     {name}: {line}")
     assert lines(capsys) == [
         "The first block (16 tokens at block size 16) is shared; token 20 (block 1, slot 4) "
-        "differs: a.json has 1020, b.json has 7; 6 blocks would be shared if what differs there "
+        "differs: a.json has 1020, b.json has 7; 6 blocks would be shared if that token "
         "came last.",
         "",
         "request     a.json: contract documented, 100 tokens, 6 blocks of 16, tail of 4 not hashed",
         "request     b.json: contract documented, 100 tokens, 6 blocks of 16, tail of 4 not hashed",
         "equal       20 leading slots",
         "cause       token: token 20 (block 1, slot 4) differs: a.json has 1020, b.json has 7",
-        "what if     6 blocks would be shared if what differs there came last",
-        "what if     6 blocks would be shared if what differs there were the same",
+        *blocks,
+        "what if     6 blocks would be shared if that token came last",
+        "what if     6 blocks would be shared if that token were the same",
         "content     the same but not reusable (other lineage): blocks 2-5 of b.json",
         "block size  16 (default) where no file names one",
     ]
@@ -117,7 +125,7 @@ def test_more_requests_are_a_tree(save: Save, capsys: Capture) -> None:
     plhs = []
     text = []
     for line in lines(capsys):
-        head, plh = line.rsplit("  ", 1) if "(" in line else (line, "")
+        head, plh = line.rsplit("  ", 1) if "tokens)  " in line else (line, "")
         text.append(head)
         plhs.append(plh)
     assert text == [
@@ -132,8 +140,8 @@ def test_more_requests_are_a_tree(save: Save, capsys: Capture) -> None:
         "   └─ 3 blocks (48 tokens)  c.json",
         "6 blocks (96 tokens)  d.json  contract dynamo-1.3",
         "shorter than one block: e.json",
-        "block size  16",
-    ] or text[-1].startswith("block size")
+        "block size  16 (default) where no file names one",
+    ]
     assert plhs[3] == str(Request(TOKENS).positional_lineage_hashes(16)[5])
 
 
@@ -236,6 +244,18 @@ def test_colour_is_for_terminals_that_want_it(
     assert main(["compare", path, path]) == 0
     assert out.getvalue().startswith("\033[32mAll 6 blocks") == coloured
     assert ("\033" in out.getvalue()) == coloured
+
+
+def test_what_a_terminal_cannot_show_is_escaped(
+    save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", out)
+    a, b = save("a.json", Request(TOKENS)), save("b.json", Request(TOKENS, salt="\u00e9"))
+    assert main(["compare", a, b]) == 1
+    assert main(["compare", a, a, b]) == 0
+    text = out.buffer.getvalue().decode("ascii")
+    assert r"b.json has '\xe9'" in text
 
 
 def test_what_is_wrong_is_said_in_one_line(save: Save, capsys: Capture) -> None:
