@@ -1,13 +1,16 @@
 """The documents say what the code does: tables, known answers, snippets, commands, links.
 
-`python3 -m tests.test_docs` writes the tables of docs/FORMAT.md anew; the tests only compare.
-Tables of rules come from the code's own tables, tables of numbers from `tests/reference.py`, in
-which the package has no part.
+`python3 -m tests.test_docs` writes anew the tables of docs/FORMAT.md and the outputs of commands
+that README.md shows (read the diff before you commit it); the tests only compare. Tables of
+rules come from the code's own tables, tables of numbers from `tests/reference.py`, in which the
+package has no part.
 """
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
 import json
 import re
 import runpy
@@ -491,5 +494,17 @@ def write_tables() -> None:
     FORMAT.write_text(text, encoding="utf-8")
 
 
+def write_outputs() -> None:
+    text = README.read_text(encoding="utf-8")
+    for arguments, shown in commands(README):
+        if shown:
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                main(arguments)
+            text = text.replace(f"```text\n{shown}```", f"```text\n{printed.getvalue()}```")
+    README.write_text(text, encoding="utf-8")
+
+
 if __name__ == "__main__":
     write_tables()
+    write_outputs()
