@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import sys
 from collections.abc import Callable
@@ -11,10 +12,18 @@ from typing import Any
 
 import pytest
 
-from kvhash_pure import DYNAMO_1_3, Request, RequestMmObjectInfo
+from kvhash_pure import (
+    DYNAMO_1_3,
+    Request,
+    RequestMmObjectInfo,
+    compare,
+    identify,
+    prefix_groups,
+)
 from kvhash_pure.__main__ import main
 from tests import reference
 
+FORMAT = Path(__file__).parent.parent / "docs" / "FORMAT.md"
 TOKENS = list(range(1000, 1100))
 Save = Callable[..., str]
 Capture = pytest.CaptureFixture[str]
@@ -274,3 +283,33 @@ def test_what_is_wrong_is_said_in_one_line(save: Save, capsys: Capture) -> None:
     assert "two.jsonl:2: tokens[0] is 1.5" in failure(capsys, "identify", "two.jsonl", "5")
     Path("two.jsonl").write_text('{"tokens": []}\n{"tokens": [1]}\n', encoding="utf-8")
     assert "number of requests is 2; expected one" in failure(capsys, "identify", "two.jsonl", "5")
+
+
+def documented(title: str) -> list[str]:
+    """The keys in the first column of the table of docs/FORMAT.md with that title, in order."""
+    _, found, rest = FORMAT.read_text(encoding="utf-8").partition(
+        f"\n| {title} | value |\n|---|---|\n"
+    )
+    assert found, title
+    rows = itertools.takewhile(lambda line: line.startswith("| "), rest.splitlines())
+    return [key for row in rows for key in row.split(" | ")[0].split("`")[1::2]]
+
+
+def test_the_documented_keys_are_those_of_the_answers() -> None:
+    """In the specification, and in its order."""
+    a, b = Request(TOKENS), Request([*TOKENS[:20], 7, 8, *TOKENS[21:]], lora_name="x")
+    salted: Any = compare(a, b, 16).to_dict()
+    assert documented("key of `compare`") == [*salted]
+    assert documented("key of a cause") == [*salted["causes"][0]]
+    assert documented("key of a cause")[:8] == [*salted["causes"][1]]
+    assert documented("key of a `would_share`") == [*salted["would_share"][0]]
+    tree: Any = prefix_groups([a, b], 16).to_dict()
+    assert documented("key of `prefix_groups`") == [*tree]
+    assert documented("key of an edge") == [*tree["edges"][0]]
+    found: Any = identify(a, a.block_hashes(16)[1]).to_dict()
+    assert documented("key of `identify`") == [*found]
+    assert documented("key of a match") == [*found["matches"][0]]
+    (row,) = (
+        line for line in FORMAT.read_text(encoding="utf-8").splitlines() if "| `tried` |" in line
+    )
+    assert {*row.split("`")[3::2]} == {*found["tried"]}
