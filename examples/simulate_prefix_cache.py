@@ -373,6 +373,10 @@ def with_progress(lines: Iterable[str], size: int) -> Iterator[str]:
             shown = percent
             text = f"\r{number} requests" + (f", {percent} %" if size else "")
             print(text, end="", file=sys.stderr, flush=True)
+    clear_progress()
+
+
+def clear_progress() -> None:
     print("\r" + " " * 40 + "\r", end="", file=sys.stderr, flush=True)
 
 
@@ -405,6 +409,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     option("--plot", metavar="FILE", help="draw the rates (needs matplotlib)")
     option("--progress", action="store_true", help="progress on stderr, terminal or not")
     options = parser.parse_args(argv)
+    options.progress = options.progress or sys.stderr.isatty()
     try:
         contract = Contract.named(options.contract)
         if options.plot:
@@ -412,7 +417,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.trace == "-":
             outcome = _run(sys.stdin, 0, options, contract)
         else:
-            with open(options.trace, encoding="utf-8") as file:
+            # A byte that is no UTF-8 shall be an error of its line, not of the file.
+            with open(options.trace, encoding="utf-8-sig", errors="surrogateescape") as file:
                 outcome = _run(file, Path(options.trace).stat().st_size, options, contract)
         if options.plot:
             plot(outcome, options.plot)
@@ -420,6 +426,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("error: --plot needs matplotlib, which is not installed here", file=sys.stderr)
         return 2
     except (OSError, ValueError, KvHashingError) as error:
+        if options.progress:
+            clear_progress()
         print(f"error: {options.trace}: {error}", file=sys.stderr)
         return 2
     print(json.dumps(report(outcome)) if options.json else table(outcome))
@@ -429,7 +437,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(
     lines: Iterable[str], size: int, options: argparse.Namespace, contract: Contract
 ) -> Outcome:
-    if options.progress or sys.stderr.isatty():
+    if options.progress:
         lines = with_progress(lines, size)
     return simulate(read_trace(lines), options.capacity, options.block_size, contract)
 

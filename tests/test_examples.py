@@ -383,6 +383,17 @@ def test_bad_capacities_are_usage_errors(text: str, capsys: pytest.CaptureFixtur
         simulate([GOOD], [4, 0])
 
 
+def test_bytes_that_are_no_utf8_are_an_error_of_their_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line is named, and what progress had written is wiped before; a BOM is fine."""
+    path = tmp_path / "bytes.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD.encode() + b"\n\xff" + GOOD.encode() + b"\n")
+    assert simulator.main([str(path), "--progress"]) == 2
+    last = capsys.readouterr().err.rpartition("\r")[2]
+    assert last.startswith(f"error: {path}: line 2: not JSON")
+
+
 def test_a_missing_file_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     """Exit 2, the file named."""
     assert simulator.main(["no-such-trace.jsonl"]) == 2
