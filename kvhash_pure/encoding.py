@@ -200,7 +200,8 @@ def block_segments(
     position = first
     plain_bytes = PLAIN_SLOT_BYTES * block_size
     skipped = base * plain_bytes
-    for start, end, touching in _touched_blocks(runs, block_size, first, stop):
+    touched = _touched_blocks(runs, block_size, first, stop) if runs else ()
+    for start, end, touching in touched:
         if position < start:
             low, high = position * plain_bytes - skipped, start * plain_bytes - skipped
             yield view[low:high], plain_bytes

@@ -122,6 +122,8 @@ def require_uint(
     value: object, field: str, *, limit: int = U64_LIMIT, least: int = 0, index: int | None = None
 ) -> int:
     """`value` as an int in least … limit - 1, or an error. bool is not a number here."""
+    if type(value) is int and least <= value < limit:  # nearly always
+        return value
     bits = limit.bit_length() - 1
     expected = f"an integer, {least} to 2^{bits} - 1"
     if not is_integer_type(type(value)):

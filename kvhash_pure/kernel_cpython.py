@@ -22,7 +22,7 @@ from .xxh3 import M64, PRIME64_1, PRIME_MX1, PRIME_MX2, SECRET, as_bytes, as_see
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Union
 
     Payload = Union[bytes, bytearray, memoryview]
@@ -95,15 +95,16 @@ def _hash_blocks(payload: Payload, size: int, seed: int, flip: int) -> list[int]
     else:
         form = _len_1to3
     step = max(1, _CHUNK // max(size, 16)) * size
-    hashes: list[int] = []
-    for start in range(0, len(payload), step):
-        data = bytes(payload[start : start + step])
-        count = len(data) // size
-        lanes = form(data, size, seed, count)
-        if flip:
-            lanes ^= _repeated(flip, count)
-        hashes += unpack(f"<{count}Q", lanes.to_bytes(8 * count, "little"))
-    return hashes
+    if len(payload) > step:
+        hashes: list[int] = []
+        for i in range(0, len(payload), step):
+            hashes += _hash_blocks(payload[i : i + step], size, seed, flip)
+        return hashes
+    count = len(payload) // size
+    lanes = form(bytes(payload), size, seed, count)
+    if flip:
+        lanes ^= _repeated(flip, count)
+    return list(_quads(count).unpack(lanes.to_bytes(8 * count, "little")))
 
 
 def _gather(data: bytes, size: int, *parts: tuple[int, int]) -> bytes:
@@ -116,9 +117,14 @@ def _keyed(data: bytes, key: int) -> bytes:
     return (_int(data, "little") ^ key).to_bytes(len(data), "little")
 
 
-def _lanes(words: list[int] | tuple[int, ...], times: int = 1) -> int:
+@lru_cache(maxsize=32)
+def _quads(count: int) -> Struct:
+    return Struct(f"<{count}Q")
+
+
+def _lanes(words: Sequence[int], times: int = 1) -> int:
     """64-bit words, one a lane, all of them `times` times over."""
-    return _int(pack(f"<{len(words)}Q", *words) * times, "little")
+    return _int(_quads(len(words)).pack(*words) * times, "little")
 
 
 def _add(a: int, b: int) -> int:
