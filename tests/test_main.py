@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+import runpy
 import subprocess
 import sys
 from collections.abc import Callable
@@ -541,6 +542,29 @@ def test_a_stream_that_breaks(run: Runner, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(selftest, "run", broken)
     run("selftest").complains("Input/output error")
+
+
+def test_a_reader_gone_in_this_process(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody reads any more, so nobody is told."""
+
+    def gone() -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr(selftest, "run", gone)
+    found = run("selftest")
+    assert (found.status, found.out, found.err) == (2, "", "")
+
+
+def test_the_module_is_a_program(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `python3 -m kvhash_pure` runs."""
+    monkeypatch.delitem(sys.modules, "kvhash_pure.__main__")
+    monkeypatch.setattr("sys.argv", ["kvhash_pure", "selftest"])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_module("kvhash_pure", run_name="__main__")
+    assert left.value.code == 0
+    assert "known answers are right" in capsys.readouterr().out
 
 
 def test_closed_streams(

@@ -108,6 +108,17 @@ def test_nested_far_too_deeply(opening: str) -> None:
         loads(opening * 200_000)
 
 
+def test_a_parser_that_runs_out_of_stack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Called from deep inside another program, the parser may have less room than we count on."""
+
+    def loads_deep(*arguments: object, **keywords: object) -> None:
+        raise RecursionError("maximum recursion depth exceeded")
+
+    monkeypatch.setattr("json.loads", loads_deep)
+    with rejected(InvalidJsonError, "json", index=ANYTHING):
+        loads("[1]")
+
+
 def test_numbers_of_thousands_of_digits() -> None:
     """An error or a number, by interpreter, but no other exception."""
     if hasattr(sys, "get_int_max_str_digits"):
