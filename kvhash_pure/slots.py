@@ -7,7 +7,7 @@ runs. So what is not hashed, such as ids under a run or how runs are listed, can
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from .encoding import FRAMED_SLOT_BYTES, PLAIN_SLOT_BYTES, _frames
 from .multimodal import RequestMmObjectInfo
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     # Slots to leave out of a and of b so that they go on equally.
     Gap = tuple[int, int]
 
-# After a difference, so many equal slots count as being aligned again (fewer in small blocks),
-# and so many slots are tried as what the difference took; runs that are there come on top.
+# After a difference, so many equal slots count as being aligned again (fewer in small blocks).
+# They are looked for as far away as a block, within these bounds, or as runs near by go.
 _PROBE = 8
-_REACH = 256
+_NEAR, _FAR = 1 << 10, 1 << 14
 
 
 def stream(request: Request, framed: bool) -> tuple[int, bytes]:
@@ -69,14 +69,9 @@ class Streams:
 
     def _gap(self, i: int, j: int, block_size: int) -> Gap | None:
         """The fewest slots to leave out of both at a difference so that they go on equally."""
-        probe = min(block_size, _PROBE)
-        ends_a, ends_b = _run_ends(self.a, i), _run_ends(self.b, j)
-        far = max(block_size, 4 * _REACH, *ends_a, *ends_b) + _REACH
-        forth = _search(self.x, i, self.y, j, self.width, probe, ends_a, far)
-        back = _search(self.y, j, self.x, i, self.width, probe, ends_b, far)
-        found = [gap for gap in (forth, back and back[::-1]) if gap]
+        found = self._search(i, j, min(block_size, _PROBE), max(min(block_size, _FAR), _NEAR))
         if found:
-            return min(found, key=sum)
+            return found
         # Near an end, fewer slots must do: all up to it, as far from here in both or from the ends.
         left = self.a.total_tokens - i, self.b.total_tokens - j
         least = min(left)
@@ -90,6 +85,32 @@ class Streams:
         )
         ends = left[0] - tail, left[1] - tail
         return min((k, k), ends, key=sum)
+
+    def _search(self, i: int, j: int, probe: int, far: int) -> Gap | None:
+        """The smallest gap after which `probe` slots are equal, up to `far` slots away."""
+        width, size = self.width, probe * self.width
+        start_x, start_y = i * width, j * width
+        seen_x: dict[bytes, int] = {}
+        seen_y: dict[bytes, int] = {}
+        far = max([far, *_run_ends(self.a, i, far), *_run_ends(self.b, j, far)])
+        best: Gap | None = None
+        n = 0
+        # A gap smaller than the best so far leaves out less than its sum of either.
+        while n < (sum(best) if best else far + probe):
+            part_x = self.x[start_x + n * width : start_x + n * width + size]
+            part_y = self.y[start_y + n * width : start_y + n * width + size]
+            if len(part_x) == size:
+                seen_x.setdefault(part_x, n)
+            if len(part_y) == size:
+                seen_y.setdefault(part_y, n)
+            gaps = [best] if best else []
+            if part_x in seen_y:
+                gaps.append((n, seen_y[part_x]))
+            if part_y in seen_x:
+                gaps.append((seen_x[part_y], n))
+            best = min(gaps, key=sum, default=None)
+            n += 1
+        return best
 
 
 def common(x: Sequence[int], i: int, y: Sequence[int], j: int, width: int = 1) -> int:
@@ -118,29 +139,9 @@ def _token(request: Request, slot: int) -> int:
     return int.from_bytes(request._packed[4 * slot : 4 * slot + 4], "little")
 
 
-def _run_ends(request: Request, slot: int) -> list[int]:
-    """Slots from `slot` to the ends of the runs at and soon after it."""
-    return [r.end - slot for r in request.mm_info if slot < r.end and r.offset < slot + _REACH]
-
-
-def _search(
-    x: bytes, i: int, y: bytes, j: int, width: int, probe: int, more: Iterable[int], far: int
-) -> Gap | None:
-    """The shortest gap that leaves few slots out of x, or just its runs, and up to far of y."""
-    best = None
-    for k in sorted({*range(_REACH), *more}):
-        needle = x[(i + k) * width : (i + k + probe) * width]
-        if len(needle) < probe * width or (best and k >= sum(best)):
-            break
-        stop = (j + (sum(best) - k if best else far) + probe) * width
-        at = y.find(needle, j * width, stop)
-        tries = 64  # of made-up tokens there could be thousands
-        while at % width and at >= 0 and tries:  # equal bytes, but not slot by slot
-            at = y.find(needle, at + 1, stop)
-            tries -= 1
-        if at >= 0 and at % width == 0:
-            best = k, at // width - j
-    return best
+def _run_ends(request: Request, slot: int, far: int) -> list[int]:
+    """Slots from `slot` to the ends of the runs at it and up to `far` after it."""
+    return [r.end - slot for r in request.mm_info if slot < r.end and r.offset < slot + far]
 
 
 def _classify(a: Request, i: int, b: Request, j: int) -> Difference:
