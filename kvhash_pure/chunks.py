@@ -50,20 +50,14 @@ class Chunk:
             chunk = chunk.prev
         return chunks[::-1]
 
-    def copy(self) -> Chunk:
-        """One of its own for whoever wants to write."""
-        new = Chunk(self.prev, self.first, self.runs[:])
-        new.tokens += self.tokens
-        new.block_hashes += self.block_hashes
-        new.sequence_hashes += self.sequence_hashes
+    def head(self, stop: int, block_size: int) -> Chunk:
+        """A copy, to be written, of what is before slot `stop`."""
+        new = Chunk(self.prev, self.first, _cut(self.runs, stop))
+        blocks = stop // block_size - self.first
+        new.tokens += self.tokens[: stop - self.first * block_size]
+        new.block_hashes += self.block_hashes[:blocks]
+        new.sequence_hashes += self.sequence_hashes[:blocks]
         return new
-
-    def truncate(self, stop: int, block_size: int) -> None:
-        """Drops slot `stop` and all behind it."""
-        del self.tokens[stop - self.first * block_size :]
-        del self.block_hashes[stop // block_size - self.first :]
-        del self.sequence_hashes[stop // block_size - self.first :]
-        self.runs = _cut(self.runs, stop)
 
     def hash(self, block_size: int, salt_hash: int, contract: Contract) -> None:
         """Hashes the full blocks that have no hash yet."""
@@ -72,10 +66,11 @@ class Chunk:
             packed = _packed(self.tokens[done * block_size : ready * block_size])
             first, stop = self.first + done, self.first + ready
             hashes = block_hashes(packed, block_size, self.runs, salt_hash, first, stop, first)
-            parent = self.sequence_hashes[-1] if done else self.parent
+            parent = self.sequence_hashes[done - 1] if done else self.parent
             sequence_hashes = chain(hashes, contract.chain_seed, parent)
+            # In this order an interrupt between the two only means that they are made again.
+            self.sequence_hashes[done:] = array("Q", sequence_hashes)
             self.block_hashes.extend(hashes)
-            self.sequence_hashes.extend(sequence_hashes)
 
     def seal(self, block_size: int, salt_hash: int, contract: Contract) -> Chunk:
         """Hashes the chunk, which has full blocks only, and returns the one that follows it."""

@@ -136,15 +136,19 @@ class TokenBlockSequence:
             raise FieldValueError(field="token", value=token, expected=expected) from None
         # Counting down is a tenth faster on CPython than asking for the length modulo block_size.
         missing = self._missing - 1
-        if missing:
+        if missing > 0:
             self._missing = missing
             return _NONE_COMPLETED
+        tokens = self._last.tokens
+        self._missing = self._block_size - len(tokens) % self._block_size
+        if self._missing < self._block_size:
+            return _NONE_COMPLETED  # an interrupt once kept the countdown from its step
         stop = self._finished()
         if stop > MAX_BLOCKS:
-            self._last.tokens.pop()
+            tokens.pop()
+            self._missing = 1
             require_block_count(stop)
-        self._missing = self._block_size
-        if len(self._last.tokens) == self._capacity:
+        if len(tokens) >= self._capacity:
             self._last = self._last.seal(*self._rules)
         return range(stop - 1, stop)
 
@@ -177,13 +181,10 @@ class TokenBlockSequence:
         part. O(block_size), and a step for every 4 096 slots dropped.
         """
         n = require_uint(n, "n")
-        if n >= self.total_tokens:
-            return
-        (chunk,) = self._last.span(n // self._block_size, n // self._block_size)
-        if chunk is not self._last:
-            chunk = self._last = chunk.copy()
-        chunk.truncate(n, self._block_size)
-        self._missing = self._block_size - n % self._block_size
+        if n <= self.total_tokens:
+            (chunk,) = self._last.span(n // self._block_size, n // self._block_size)
+            self._last = chunk.head(n, self._block_size)
+            self._missing = self._block_size - n % self._block_size
 
     def unwind(self, n: int) -> None:
         """Takes the last n slots back, as `truncate`; FieldValueError if there are fewer."""
@@ -210,7 +211,7 @@ class TokenBlockSequence:
         new = object.__new__(type(self))
         new._block_size, new._capacity = self._block_size, self._capacity
         new._rules, new._missing = self._rules, self._missing
-        new._last = self._last.copy()
+        new._last = self._last.head(self.total_tokens, self._block_size)
         return new
 
     __copy__ = fork
@@ -241,19 +242,23 @@ class TokenBlockSequence:
 
     def _add(self, packed: bytes, runs: Sequence[RequestMmObjectInfo] = ()) -> range:
         """Adds slots and runs that are valid; nothing at all if the blocks get too many."""
-        first = self._finished()
-        stop = require_block_count((self.total_tokens + len(packed) // 4) // self._block_size)
+        first, total, size = self._finished(), self.total_tokens, self._block_size
+        stop = require_block_count((total + len(packed) // 4) // size)
         slots = unpacked(packed)
-        self._last.runs += runs
         moved = 0
-        while moved < len(slots):
-            tokens = self._last.tokens
-            room = self._capacity - len(tokens)
-            tokens += slots[moved : moved + room]
-            moved += room
-            if len(tokens) == self._capacity:
-                self._last = self._last.seal(*self._rules)
-        self._missing = self._block_size - len(self._last.tokens) % self._block_size
+        try:
+            self._last.runs += runs
+            while moved < len(slots):
+                tokens = self._last.tokens
+                room = max(self._capacity - len(tokens), size - len(tokens) % size)
+                tokens += slots[moved : moved + room]
+                moved += room
+                if len(tokens) >= self._capacity and len(tokens) % size == 0:
+                    self._last = self._last.seal(*self._rules)
+            self._missing = size - len(self._last.tokens) % size
+        except BaseException:  # no interrupt, no lack of memory may leave half of it
+            self.truncate(total)
+            raise
         return range(first, stop)
 
     def _blocks(self, first: int, stop: int) -> list[UniversalBlock]:

@@ -347,7 +347,8 @@ def test_the_last_complete_block() -> None:
 
 
 def fork_cases() -> Iterator[tuple[int, int]]:
-    for size in (1, 4, 16, 5000):
+    yield from ((1, 0), (1, 1), (1, 4097))
+    for size in (4, 16, 5000):
         for total in (0, 1, size - 1, size, 4095, 4096, 4097, 12_289):
             yield size, total
 
@@ -360,7 +361,7 @@ def test_forks_are_independent(size: int, total: int) -> None:
     second = first.fork()
     third = second.fork()
     before = state(first)
-    second.extend(range(9000))
+    second.extend(range(5000))
     third.truncate(total // 2)
     fourth = third.fork()
     third.extend(range(500_000, 505_000))
@@ -371,7 +372,7 @@ def test_forks_are_independent(size: int, total: int) -> None:
     second.unwind(second.total_tokens)
     for found in (first, second, third, fourth, fifth):
         assert rows(found.blocks) == fresh(found)
-    assert fifth.total_tokens == total + 3 + 9000
+    assert fifth.total_tokens == total + 3 + 5000
     assert first.total_tokens == total + 4
     assert third.tokens_at(total // 2, total // 2 + 2) == (500_000, 500_001)
     assert fourth.mm_runs[-1] == run(9, total // 2, 5)
@@ -568,6 +569,54 @@ def test_an_iterator_that_fails_changes_nothing() -> None:
     with pytest.raises(RuntimeError, match="the caller's own"):
         found.extend(broken())
     assert state(found) == (1, (1,), (1,), (), [])
+
+
+class Interrupt:
+    """Stands in for what is called and raises at the nth call."""
+
+    def __init__(self, real: Callable[..., Any], calls: int) -> None:
+        self.real, self.calls = real, calls
+
+    def __call__(self, *args: Any) -> Any:
+        self.calls -= 1
+        if self.calls == 0:
+            raise KeyboardInterrupt
+        return self.real(*args)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_an_interrupt_leaves_all_or_nothing(calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Control-C comes while hashing, most likely: the call has done nothing then."""
+    first = TokenBlockSequence(range(3000), block_size=16, mm_info=[run(1, 2990, 5)])
+    before = state(first)
+    for name in ("block_hashes", "chain"):
+        with monkeypatch.context() as patch:
+            patch.setattr(chunks, name, Interrupt(vars(chunks)[name], calls))
+            with pytest.raises(KeyboardInterrupt):
+                first.extend_with_mm(range(15_000), [run(1, 50, 14_000)])
+        assert state(first) == before
+    first.extend_with_mm(range(15_000), [run(1, 50, 14_000)])
+    assert rows(first.blocks) == fresh(first)
+
+
+def test_an_interrupted_append_heals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a full chunk is hashed, or just after the token was taken in."""
+    found = TokenBlockSequence(range(4095), block_size=16)
+    with monkeypatch.context() as patch:
+        patch.setattr(chunks, "chain", Interrupt(vars(chunks)["chain"], 1))
+        with pytest.raises(KeyboardInterrupt):
+            found.append(4095)
+    assert found.total_tokens == 4096
+    completed = [found.append(token) for token in range(4096, 4112)]
+    assert completed == [range(0)] * 15 + [range(256, 257)]
+    other = found.fork()
+    found._missing += 1  # as if the signal had come between the token and the countdown
+    ranges = [found.append(token) for token in range(4112, 4144)]
+    assert ranges[16:] == [range(0)] * 15 + [range(258, 259)]
+    for each in (found, other):
+        each.extend(range(9000))
+        assert rows(each.blocks) == fresh(each)
+        assert len(each.blocks) == each.total_tokens // 16
 
 
 def test_popping_from_an_empty_sequence() -> None:
