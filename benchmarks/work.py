@@ -1,0 +1,194 @@
+"""The work loads, and the process that does them when told to.
+
+`python -m benchmarks.work` reads lines `{"run": [contestant, work], "calls": n}` and answers each
+with the CPU seconds of one call. Contestants: `ours` on any interpreter; `xxhash` and `ppxxh`, the
+best loop that one can write around those packages for the same result, where they import.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import random
+import sys
+import time
+from array import array
+from collections.abc import Sequence
+from itertools import islice
+from struct import Struct, iter_unpack
+from typing import Any, Callable
+
+from kvhash_pure import Request, RequestMmObjectInfo, TokenBlockSequence, xxh3_64
+
+_draw = random.Random(2026)
+
+
+def _tokens(count: int) -> list[int]:
+    return [_draw.randrange(128_000) for _ in range(count)]
+
+
+PROMPT = _tokens(8192)
+LONG = _tokens(131_072)
+SHORT = [_tokens(200) for _ in range(1000)]
+MILLION = (LONG * 8)[:1_000_000]
+RUN = RequestMmObjectInfo(0x0123456789ABCDEF, 4000, 32)
+ONE_SHOT = (16, 64, 128, 208, 256, 512, 1024, 4096)
+_BYTES = _draw.getrandbits(8 * 4096).to_bytes(4096, "little")
+
+Hash = Callable[[bytes, int], int]
+Work = Callable[[], object]
+
+
+def ours() -> dict[str, Work]:
+    """Request in, list of sequence hashes or of blocks out; or a stream; or one hash."""
+
+    def stream() -> object:
+        sequence = TokenBlockSequence(block_size=16)
+        for token in PROMPT:
+            sequence.append(token)
+        return sequence.blocks[-1]
+
+    works: dict[str, Work] = {
+        "a": lambda: Request(PROMPT).sequence_hashes(16),
+        "a blocks": lambda: Request(PROMPT).into_blocks(16),
+        "b": lambda: Request(PROMPT, mm_info=[RUN]).sequence_hashes(16),
+        "b blocks": lambda: Request(PROMPT, mm_info=[RUN]).into_blocks(16),
+        "c": lambda: Request(LONG).sequence_hashes(128),
+        "c blocks": lambda: Request(LONG).into_blocks(128),
+        "d 32": lambda: Request(PROMPT).sequence_hashes(32),
+        "d 64": lambda: Request(PROMPT).sequence_hashes(64),
+        "f": lambda: [Request(tokens).sequence_hashes(16) for tokens in SHORT],
+        "f blocks": lambda: [Request(tokens).into_blocks(16) for tokens in SHORT],
+        "g": stream,
+    }
+    return {**works, **_one_shots(xxh3_64), **_growth(lambda t: Request(t).sequence_hashes(16))}
+
+
+def loop(xxh3: Hash) -> dict[str, Work]:
+    """The same results by a loop around `xxh3`, with nothing checked and nothing kept."""
+    pair = Struct("<QQ").pack
+
+    def chain(blocks: Any, seed: int) -> list[int]:
+        result: list[int] = []
+        for (block,) in islice(blocks, 1):
+            parent = xxh3(block, seed)
+            result.append(parent)
+        for (block,) in blocks:
+            parent = xxh3(pair(parent, xxh3(block, seed)), 0)
+            result.append(parent)
+        return result
+
+    def plain(tokens: Sequence[int], block_size: int) -> list[int]:
+        packed = array("I", tokens).tobytes()
+        size = 4 * block_size
+        whole = memoryview(packed)[: len(packed) // size * size]
+        return chain(iter_unpack(f"{size}s", whole), xxh3(b"{}", 0))
+
+    def with_run() -> list[int]:
+        packed = array("I", PROMPT).tobytes()
+        first, last = RUN.offset // 16, (RUN.end - 1) // 16 + 1
+        slot = Struct("<BIQ").pack
+        blocks = list(iter_unpack("64s", packed))
+        for i in range(first, last):
+            frames = [
+                slot(1, s - RUN.offset, RUN.mm_hash)
+                if RUN.offset <= s < RUN.end
+                else slot(0, PROMPT[s], 0)
+                for s in range(16 * i, 16 * i + 16)
+            ]
+            blocks[i] = (b"".join(frames),)
+        return chain(iter(blocks), xxh3(b"{}", 0))
+
+    def stream() -> object:
+        seed, parent, block, hashes = xxh3(b"{}", 0), 0, array("I"), []
+        for token in PROMPT:
+            block.append(token)
+            if len(block) == 16:
+                block_hash = xxh3(block.tobytes(), seed)
+                parent = xxh3(pair(parent, block_hash), 0) if hashes else block_hash
+                hashes.append(parent)
+                del block[:]
+        return hashes[-1]
+
+    works: dict[str, Work] = {
+        "a": lambda: plain(PROMPT, 16),
+        "b": with_run,
+        "c": lambda: plain(LONG, 128),
+        "d 32": lambda: plain(PROMPT, 32),
+        "d 64": lambda: plain(PROMPT, 64),
+        "f": lambda: [plain(tokens, 16) for tokens in SHORT],
+        "g": stream,
+    }
+    for name in ("a", "b", "c", "f"):
+        works[f"{name} blocks"] = works[name]
+    return {**works, **_one_shots(xxh3), **_growth(lambda tokens: plain(tokens, 16))}
+
+
+def _one_shots(xxh3: Hash) -> dict[str, Work]:
+    """Distinct seeds, and results that are used: PyPy drops work that nobody sees."""
+
+    def hashing(size: int) -> Work:
+        data = _BYTES[:size]
+        return lambda: [xxh3(data, seed) for seed in range(200)]
+
+    return {f"e {size}": hashing(size) for size in ONE_SHOT}
+
+
+def _growth(work: Callable[[Sequence[int]], object]) -> dict[str, Work]:
+    return {"100 k": lambda: work(MILLION[:100_000]), "1 M": lambda: work(MILLION)}
+
+
+def contestants() -> dict[str, dict[str, Work]]:
+    """Those that import here; all of them agree, or nothing is worth measuring."""
+    found = {"ours": ours()}
+    try:
+        from xxhash import xxh3_64_intdigest
+
+        found["xxhash"] = loop(xxh3_64_intdigest)
+    except ImportError:
+        pass
+    try:
+        import ppxxh
+
+        found["ppxxh"] = loop(lambda data, seed: ppxxh.xxh3_64(data, seed=seed).intdigest())
+    except ImportError:
+        pass
+    for name, works in found.items():
+        for work in ("a", "b", "d 32", "e 64", "e 256"):
+            assert works[work]() == found["ours"][work](), (name, work)
+    return found
+
+
+def peak_bytes_a_token() -> float:
+    """Peak extra memory of work load c, results included, the caller's list of tokens not."""
+    import tracemalloc
+
+    Request(LONG).sequence_hashes(128)
+    tracemalloc.start()
+    result = Request(LONG).sequence_hashes(128)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / len(LONG) if result else 0.0
+
+
+def main() -> None:
+    found = contestants()
+    print(json.dumps({"version": sys.version, "contestants": sorted(found)}), flush=True)
+    for line in sys.stdin:
+        order = json.loads(line)
+        if order["run"] == "memory":
+            answer = peak_bytes_a_token()
+        else:
+            name, work = order["run"]
+            call = found[name][work]
+            kept = []
+            gc.collect()
+            start = time.process_time()
+            for _ in range(order["calls"]):
+                kept.append(call())
+            answer = (time.process_time() - start) / order["calls"]
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()
