@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvhash_pure import CONTRACTS, Request, RequestMmObjectInfo, compare, prefix_groups
+from kvhash_pure.slots import Streams
 from tests import reference
 
 Run = RequestMmObjectInfo
@@ -205,6 +206,76 @@ def test_what_is_shared_is_what_is_hashed_equal(a: Request, b: Request, size: in
     assert all(one.gain >= 0 for one in result.would_share)
     back = compare(b, a, size)
     assert (back.cause, back.token_index) == (result.cause, result.token_index)
+
+
+Slots = list[tuple[int, int, int]]
+"""What a request shows: (token, 0, -1), or (0, mm_hash, run offset)."""
+
+
+def slots_of(request: Request) -> Slots:
+    slots = [(token, 0, -1) for token in request.tokens]
+    for run in request.mm_info:
+        slots[run.offset : run.end] = [(0, run.mm_hash, k) for k in range(run.length)]
+    return slots
+
+
+def built(slots: Slots) -> Request:
+    """The request that shows these slots; an image whose start was cut off begins anew."""
+    found: list[Run] = []
+    before = (0, 0, -1)
+    for i, (_, mm_hash, k) in enumerate(slots):
+        if k >= 0 and before[1:] == (mm_hash, k - 1) and k:
+            found[-1] = Run(mm_hash, found[-1].offset, found[-1].length + 1)
+        elif k >= 0:
+            found.append(Run(mm_hash, i, 1))
+        before = slots[i]
+    return Request([token for token, _, _ in slots], mm_info=found)
+
+
+@st.composite
+def edited(draw: st.DrawFn) -> tuple[Slots, Slots]:
+    """Slots, and the same after one edit: some taken out, some put in, whole images only."""
+    piece = st.one_of(
+        st.integers(0, 50).map(lambda token: [(token, 0, -1)]),
+        st.tuples(st.integers(1, 3), st.integers(1, 5)).map(
+            lambda image: [(0, image[0], k) for k in range(image[1])]
+        ),
+    )
+    pieces = st.lists(piece, max_size=12).map(
+        lambda parts: [slot for part in parts for slot in part]
+    )
+    head, tail = draw(pieces), draw(pieces)
+    return [*head, *draw(pieces), *tail], [*head, *draw(pieces), *tail]
+
+
+@given(edited(), st.integers(1, 5))
+def test_what_would_be_shared_is_what_edited_requests_share(
+    pair: tuple[Slots, Slots], size: int
+) -> None:
+    """Each answer, by requests that are really edited and hashed by the reference."""
+    x, y = pair
+    a, b = built(x), built(y)
+    assert (slots_of(a), slots_of(b)) == (x, y)
+    result = compare(a, b, size)
+    if not result.would_share:
+        return
+    streams = Streams(a, b)
+    (_, at, *_), gap = next(streams.differences(result.shared_blocks * size, size))
+    k, m = gap or (1, 1)
+    left_x, right_x, left_y, right_y = x[at : at + k], x[at + k :], y[at : at + m], y[at + m :]
+    start = x[:at]
+    for answer in result.would_share:
+        if answer.change == "last":
+            new = start + right_x + left_x, start + right_y + left_y
+        elif answer.change == "same":
+            new = x, start + left_x + right_y
+        elif answer.by < 0:  # type: ignore[operator]
+            new = x, start + left_y[: answer.by] + right_y
+        else:
+            new = x, start + left_y + (x[: at + k])[-answer.by :] + right_y  # type: ignore[operator]
+        edits = [built(one) for one in new]
+        if [slots_of(one) for one in edits] == list(new):  # else an image was cut
+            assert answer.shared_blocks == shared(edits[0], edits[1], size)
 
 
 @given(st.lists(requests(), max_size=6), st.integers(1, 6))
