@@ -278,8 +278,8 @@ class Bridge:
         return _tree(params["ids"], [self._held[name] for name in params["ids"]])
 
     def find(self, params: Json, blob: bytes | None = None) -> Json:
-        """Where `text`, a hash in any notation, occurs in the page's requests; see `identify`."""
-        return _find(params["text"], self._held)
+        """Where `text`, a hash in any notation, occurs in requests `ids`; see `identify`."""
+        return _find(params["text"], {name: self._held[name] for name in params["ids"]})
 
     def export(self, params: Json, blob: bytes | None = None) -> Json:
         """Request `id` as text: `kind` is request, results, csv or python."""

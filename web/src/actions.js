@@ -5,14 +5,14 @@
 import { Client, InputError, Restarted } from "./client.js";
 import { download, picture, textFile } from "./files.js";
 import { NOTATIONS } from "./format.js";
-import { lineAt, lineOfSlot } from "./geometry.js";
+import { lineAt, runAt } from "./geometry.js";
 import * as link from "./link.js";
-import { hasPieces, newRequest, resultOf } from "./store.js";
+import { hasPieces, newRequest, pieceOf, resultOf } from "./store.js";
 import { Tokenizers } from "./tokenize.js";
 import { mapLine } from "./views/minimap.js";
 import { FRAME_PAGE } from "./views/block.js";
 import { TEXT_LIMIT } from "./views/requests.js";
-import { lineFor, lineForSlot, reveal, scrollToPixel, view } from "./views/strip.js";
+import { lineForSlot, reveal, scrollToPixel, view } from "./views/strip.js";
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./store.js").State} State */
@@ -123,7 +123,7 @@ export class Actions {
     for (const [method, params, text] of answers) {
       const r = method === "put" ? requests.get(params.id) : undefined;
       const answer = await this.client.call(method, params, r ? r.tokens : null);
-      equal &&= answer.text === text;
+      equal &&= answer.raw === text;
       if (r) this.sent.set(r.id, r.tokens);
       if (r) this.store.set({ lastMs: answer.ms });
     }
@@ -174,7 +174,7 @@ export class Actions {
       if (this.state.results[request] === result) {
         if (result.rows.size > 4096) result.rows.clear();
         for (const row of answer.rows) result.rows.set(row.position, row);
-        this.store.set({});
+        this.scrolled();
       }
       return true;
     }
@@ -206,7 +206,7 @@ export class Actions {
       this.findPending = false;
       const text = state.find.text;
       try {
-        const answer = await this.client.call("find", { text }, null, 60_000);
+        const answer = await this.client.call("find", { text, ids: state.requests.map((r) => r.id).filter((x) => results[x]) }, null, 60_000);
         this.store.set({ find: { ...this.state.find, answer, fault: null, busy: false } });
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
@@ -721,7 +721,27 @@ export class Actions {
 
   // ---- The strip
 
-  scrolled() { this.store.set({}); }
+  /** Draw the strip again: it was scrolled, or rows came. */
+  scrolled() { this.store.set({ tick: this.state.tick + 1 }); }
+
+  resized() {
+    view.unit = 0;
+    this.scrolled();
+  }
+
+  /** Say what is under the pointer; a title on each of a thousand cells would cost more. @param {Element} target */
+  gridHover(target) {
+    const cell = /** @type {HTMLElement | null} */ (target.closest(".slot"));
+    if (!cell) return;
+    const { request = "", slot = "" } = cell.dataset;
+    const result = this.state.results[request];
+    if (!result) return;
+    const at = runAt(result.runs, Number(slot));
+    const token = result.tokensArray[Number(slot)];
+    const piece = pieceOf(this.state, request, token);
+    cell.title = at >= 0 ? `slot ${slot}: placeholder ${Number(slot) - result.runs[at].offset} of ${result.runs[at].length}, ${result.runs[at].mm_hash}`
+      : `slot ${slot}: token ${token}${piece !== undefined ? ` ${JSON.stringify(piece)}` : ""}`;
+  }
 
   /** @param {Element} target @param {boolean} [twice] */
   gridClick(target, twice = false) {
@@ -1013,7 +1033,10 @@ export class Actions {
   /** Run something once the calls for it stop. @param {string} name @param {number} ms @param {() => void} run */
   later(name, ms, run) {
     clearTimeout(this.timers[name]);
-    this.timers[name] = window.setTimeout(run, ms);
+    this.timers[name] = window.setTimeout(() => {
+      delete this.timers[name];
+      run();
+    }, ms);
   }
 }
 
@@ -1026,5 +1049,3 @@ function sameTokens(a, b) {
 function lastLine(text) {
   return text.trim().split("\n").pop() ?? text;
 }
-
-export { lineFor, lineOfSlot };

@@ -87,7 +87,7 @@ export class Client {
       if (message.kind === "crash") return call.reject(new Error(message.message));
       const answer = JSON.parse(message.text);
       if (answer.error) call.reject(new InputError(answer.error));
-      else call.resolve({ ...answer, text: message.text, bytes: message.bytes, ms: message.ms });
+      else call.resolve({ ...answer, raw: message.text, bytes: message.bytes, ms: message.ms });
     }
   }
 
@@ -128,7 +128,8 @@ export class Client {
   }
 
   /**
-   * Call a method of bridge.py. Resolves to its answer, with `bytes` if it sent any.
+   * Call a method of bridge.py. Resolves to its answer, with the text that it came as (`raw`)
+   * and `bytes` if it sent any.
    * @param {string} method @param {object} params @param {Uint8Array | Uint32Array | null} [blob] copied
    * @param {number} [limit] milliseconds
    * @returns {Promise<any>}

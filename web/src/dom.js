@@ -78,6 +78,17 @@ function patchChildren(parent, wanted, svg) {
       if (at === node) at = node.nextSibling;
       node.remove();
     }
+    // A window that moved on: what it left behind at the front takes its turn at the end. Moving
+    // those few beats moving all that stayed.
+    if (now !== at && !fresh) {
+      let ahead = 0;
+      for (let n = at; n && n !== now && ahead <= wanted.length / 2; n = n.nextSibling) ahead += 1;
+      if (ahead <= wanted.length / 2) while (at && at !== now) {
+        const behind = at;
+        at = at.nextSibling;
+        parent.appendChild(behind);
+      }
+    }
     if (now === at) at = now.nextSibling;
     else parent.insertBefore(now, at);
   }

@@ -55,7 +55,7 @@ const store = new Store(/** @type {State} */ ({
   notation: "hex", theme: storedTheme(), singleKeys: true, cells: "text",
   pieces: { llama3: new Map(Object.entries(baked.pieces).map(([id, text]) => [Number(id), text])) }, tokenizers: ["llama3"],
   find: { text: "", answer: null, fault: null, busy: false }, hello: baked.hello, pyodide: "", selftest: null, lastMs: null,
-  dialog: null, share: null, tree: null, block: null, compare: null, ...example(),
+  dialog: null, share: null, tick: 0, tree: null, block: null, compare: null, ...example(),
 }));
 
 const inAddress = location.hash.length > 1;
@@ -65,21 +65,37 @@ if (inAddress) store.state.baked = "gone";
 /** @param {string} id */
 const at = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
+/**
+ * The views, each with what it reads: one whose inputs are the same objects as before is not drawn.
+ * @type {[string, (state: State, element: any, act: Actions) => void, (state: State) => any[]][]}
+ */
+const VIEWS = [
+  ["top", renderTop, (s) => [s.contract, s.blockSize, s.blockSizeText, s.blockSizeFault, s.notation, s.theme, s.hello, s.block]],
+  ["notices", renderNotices, (s) => [s.notices]],
+  ["verdict", renderCompare, (s) => [s.requests, s.base, s.against, s.compare, s.status]],
+  ["requests", renderRequests, (s) => [s.requests, s.results, s.sel.request, s.base, s.against, s.tokenizers]],
+  ["strip", renderStrip, (s) => [s.tick, s.requests, s.results, s.base, s.against, s.compare, s.cells, s.pieces, s.sel, s.editing, s.notation, s.blockSize, s.theme]],
+  ["block", renderBlock, (s) => [s.block, s.sel, s.results, s.notation, s.pieces, s.hello, s.status, s.blockSize]],
+  ["lineage", renderLineage, (s) => [s.block, s.sel, s.results]],
+  ["tree", renderTree, (s) => [s.tree, s.sel]],
+  ["find", renderFind, (s) => [s.find]],
+  ["foot", renderFoot, (s) => [s.status, s.progress, s.baked, s.hello, s.pyodide, s.selftest, s.lastMs, s.contract]],
+  ["dialog", renderDialog, (s) => [s.dialog, s.share, s.sel.request, s.contract, s.blockSize, s.singleKeys, s.hello]],
+];
+/** @type {Map<string, any[]>} */
+const drawn = new Map();
+
 store.listeners.push((state) => {
   document.body.dataset.state = state.status;
   document.body.dataset.baked = state.baked;
   document.documentElement.dataset.theme = state.theme;
-  renderTop(state, at("top"), act);
-  renderNotices(state, at("notices"), act);
-  renderCompare(state, at("verdict"), act);
-  renderRequests(state, at("requests"), act);
-  renderStrip(state, at("strip"), act);
-  renderBlock(state, at("block"), act);
-  renderLineage(state, at("lineage"), act);
-  renderTree(state, at("tree"), act);
-  renderFind(state, at("find"), act);
-  renderFoot(state, at("foot"), act);
-  renderDialog(state, /** @type {HTMLDialogElement} */ (at("dialog")), act);
+  for (const [id, render, reads] of VIEWS) {
+    const now = reads(state);
+    const before = drawn.get(id);
+    if (before && now.every((value, i) => value === before[i])) continue;
+    drawn.set(id, now);
+    render(state, at(id), act);
+  }
 });
 
 for (const listener of store.listeners) listener(store.state);
@@ -93,8 +109,9 @@ window.addEventListener("popstate", () => void act.fromAddress(() => {
   void act.pump();
 }));
 window.addEventListener("keydown", act.key);
-new ResizeObserver(() => store.set({})).observe(at("strip"));
-document.fonts?.ready.then(() => store.set({}));
+new ResizeObserver(act.resized).observe(at("strip"));
+document.fonts?.ready.then(act.scrolled);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", act.scrolled);
 
 window.addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("dropping"); });
 window.addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("dropping"); });

@@ -24,7 +24,7 @@
  *   compare: any, tree: any,
  *   find: {text: string, answer: any, fault: Fault | null, busy: boolean},
  *   hello: any, pyodide: string, selftest: {passed: number, total: number} | null, lastMs: number | null,
- *   dialog: null | "help" | "export" | "share", share: {url: string, size: number, copied: boolean} | null,
+ *   tick: number, dialog: null | "help" | "export" | "share", share: {url: string, size: number, copied: boolean} | null,
  * }} State
  */
 

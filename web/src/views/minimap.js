@@ -8,6 +8,9 @@ import { sameContent } from "./strip.js";
 /** @typedef {import("../store.js").State} State */
 /** @typedef {import("../geometry.js").Geometry} Geometry */
 
+/** The map as last drawn; scrolling moves only the frame on top of it. @type {{of: any[], canvas: HTMLCanvasElement, ink: string}} */
+const kept = { of: [], canvas: document.createElement("canvas"), ink: "" };
+
 /**
  * @param {State} state @param {Geometry | null} g @param {Element} element @param {number} first line in view @param {number} last
  */
@@ -26,6 +29,32 @@ export function drawMap(state, g, element, first, last) {
   ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.clearRect(0, 0, width, height);
   if (!g || g.lines === 0) return;
+  const now = [g.lines, g.shared, g.perBlock, g.base, g.against, state.compare, state.results, state.theme, width, height, ratio, matchMedia("(prefers-color-scheme: dark)").matches];
+  if (!now.every((value, i) => value === kept.of[i])) {
+    kept.of = now;
+    kept.canvas.width = canvas.width;
+    kept.canvas.height = canvas.height;
+    const own = kept.canvas.getContext("2d");
+    if (!own) return;
+    own.setTransform(ratio, 0, 0, ratio, 0, 0);
+    kept.ink = drawAll(state, g, canvas, own, width, height);
+  }
+  if (kept.canvas.width && kept.canvas.height) ctx.drawImage(kept.canvas, 0, 0, width, height);
+  const scale = Math.min(6, height / g.lines);
+  ctx.strokeStyle = kept.ink;
+  ctx.lineWidth = 1;
+  ctx.strokeRect(0.5, first * scale + 0.5, width - 1, Math.max(6, (last - first) * scale - 1));
+}
+
+/** The line that a point of the map stands for. @param {Geometry} g @param {HTMLElement} canvas @param {number} y */
+export function mapLine(g, canvas, y) {
+  const scale = Math.min(6, canvas.clientHeight / g.lines);
+  return Math.max(0, Math.min(g.lines - 1, Math.floor(y / scale)));
+}
+
+/** Everything but the frame of the view. @returns {string} the colour of that frame
+ * @param {State} state @param {Geometry} g @param {HTMLCanvasElement} canvas @param {CanvasRenderingContext2D} ctx @param {number} width @param {number} height */
+function drawAll(state, g, canvas, ctx, width, height) {
   const css = getComputedStyle(canvas);
   const colour = (/** @type {string} */ name) => css.getPropertyValue(name).trim();
   // Few lines: a line of the map is at most 6 pixels high, so that small requests stay small.
@@ -63,13 +92,5 @@ export function drawMap(state, g, element, first, last) {
     }
   }
   ctx.globalAlpha = 1;
-  ctx.strokeStyle = colour("--ink");
-  ctx.lineWidth = 1;
-  ctx.strokeRect(0.5, first * scale + 0.5, width - 1, Math.max(6, (last - first) * scale - 1));
-}
-
-/** The line that a point of the map stands for. @param {Geometry} g @param {HTMLElement} canvas @param {number} y */
-export function mapLine(g, canvas, y) {
-  const scale = Math.min(6, canvas.clientHeight / g.lines);
-  return Math.max(0, Math.min(g.lines - 1, Math.floor(y / scale)));
+  return colour("--ink");
 }

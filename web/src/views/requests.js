@@ -15,8 +15,8 @@ export const TEXT_LIMIT = 8192;
 export function renderRequests(state, element, act) {
   const chosen = state.requests.find((r) => r.id === state.sel.request) ?? state.requests[0];
   patch(element, [
-    h("div", { class: "cards", role: "tablist", "aria-label": "Requests" },
-      state.requests.map((r) => card(state, r, act)),
+    h("div", { class: "cards" },
+      h("div", { key: "tabs", class: "tabs", role: "tablist", "aria-label": "Requests" }, state.requests.map((r) => card(state, r, act))),
       h("button", {
         key: "+", type: "button", class: "card add", "data-testid": "add-request", disabled: state.requests.length >= 8,
         title: "Add a request (n)", onclick: () => act.addRequest(),

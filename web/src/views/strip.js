@@ -24,7 +24,7 @@ const MOST_LINES = 250;
 const rem = () => parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
 
 /** What the last drawing knew; the element is ours alone. @type {{g: Geometry | null, scroller: HTMLElement | null, unit: number}} */
-export const view = { g: null, scroller: null, unit: 16 };
+export const view = { g: null, scroller: null, unit: 0 };
 
 /** @param {State} state @param {Element} element @param {Actions} act */
 export function renderStrip(state, element, act) {
@@ -39,7 +39,7 @@ export function renderStrip(state, element, act) {
       h("div", {
         class: "scroller", role: "grid", tabindex: "0", id: "grid", "aria-label": "Token strip: one row a block",
         "aria-describedby": "grid-keys", "data-testid": "strip",
-        onscroll: act.scrolled, onkeydown: act.gridKey,
+        onscroll: act.scrolled, onpointerover: (/** @type {any} */ e) => act.gridHover(e.target), onkeydown: act.gridKey,
         onclick: (/** @type {any} */ e) => act.gridClick(e.target), ondblclick: (/** @type {any} */ e) => act.gridClick(e.target, true),
       }, h("div", { class: "space", role: "presentation" })),
       h("div", { class: "mapbox" }, h("canvas", { class: "minimap", "data-testid": "minimap", "aria-hidden": "true", onpointerdown: act.mapPointer, onpointermove: act.mapPointer }))),
@@ -48,11 +48,12 @@ export function renderStrip(state, element, act) {
   const scroller = /** @type {HTMLElement} */ (element.querySelector(".scroller"));
   const space = /** @type {HTMLElement} */ (scroller.firstElementChild);
   view.scroller = scroller;
-  view.unit = rem();
+  view.unit ||= rem();
   const g = geometry(state, scroller.clientWidth, view.unit);
   view.g = g;
   if (!g) {
-    patch(space, h("p", { class: "empty", role: "row" }, h("span", { role: "gridcell" }, emptyText(state))));
+    patch(space, h("div", { key: "none", class: "empty", role: "row" }, h("div", { role: "gridcell" }, emptyText(state))));
+    for (const name of ["aria-activedescendant", "aria-rowcount", "aria-colcount"]) scroller.removeAttribute(name);
     space.style.height = "auto";
     drawMap(state, null, element, 0, 1);
     return;
@@ -68,13 +69,15 @@ export function renderStrip(state, element, act) {
   const first = Math.max(0, Math.floor(top / g.lineHeight) - AROUND);
   const last = Math.min(g.lines, Math.ceil((top + scroller.clientHeight) / g.lineHeight) + AROUND, first + MOST_LINES);
   const shift = scroller.scrollTop - top;
+  // Lines take turns with a fixed set of nodes, so that scrolling makes none.
+  const pool = Math.ceil(scroller.clientHeight / g.lineHeight) + 2 * AROUND + 2;
   const lines = [];
   /** @type {Record<string, [number, number]>} */
   const wanted = {};
   const same = sameContent(state);
   for (let n = first; n < last; n += 1) {
     const line = lineAt(g, n);
-    lines.push(drawLine(state, g, line, n, n * g.lineHeight + shift, same));
+    lines.push(drawLine(state, g, line, n, n * g.lineHeight + shift, same, n % pool));
     if (line.kind !== "part" && line.zone !== "tail") {
       const range = (wanted[line.request] ??= [line.block, line.block + 1]);
       range[0] = Math.min(range[0], line.block);
@@ -167,15 +170,15 @@ const WORDS = { shared: "shared", parted: "another key", same: "same content, no
 
 /**
  * @param {State} state @param {Geometry} g @param {Line} line @param {number} n @param {number} y @param {{base: Set<number>, against: Set<number>}} same
+ * @param {number} key
  */
-function drawLine(state, g, line, n, y, same) {
+function drawLine(state, g, line, n, y, same, key) {
   const style = { transform: `translateY(${y}px)` };
-  if (line.kind === "part") return partLine(state, g, n, style);
+  if (line.kind === "part") return partLine(state, g, n, style, key);
   const result = state.results[line.request];
   const how = standing(line, same, g);
   const chosen = line.request === state.sel.request && line.block === state.sel.block
     || line.zone === "shared" && line.block === state.sel.block;
-  const key = `${line.request}${line.block}.${line.part}${line.zone === "tail" ? "t" : ""}`;
   const start = line.part <= 0;
   const attributes = {
     key, role: "row", "aria-rowindex": n + 1, style,
@@ -262,10 +265,10 @@ function cell(state, g, line, slot, result, other) {
       h("span", { class: "id" }, digits.length > 7 ? "…" + digits.slice(-6) : digits)];
   }
   return h("div", {
-    key: slot, role: "gridcell", class: name, id: cellId(line.request, slot), "data-slot": slot, "data-request": line.request,
+    role: "gridcell", class: name, id: cellId(line.request, slot), "data-slot": slot, "data-request": line.request,
     "aria-colindex": slot % g.blockSize % g.perLine + 2, "aria-selected": on ? "true" : null,
     "data-testid": `slot-${line.request}-${slot}`, "data-value": run ? run.mm_hash : token,
-    title: run ? `slot ${slot}: placeholder ${slot - run.offset} of ${run.length}, ${run.mm_hash}` : `slot ${slot}: token ${token}${piece !== undefined ? ` ${JSON.stringify(piece)}` : ""}`,
+    title: null,
   }, inside);
 }
 
@@ -277,13 +280,13 @@ function sameSlot(a, b, slot, run) {
   return !!run && !!theirs && run.mm_hash === theirs.mm_hash && run.offset === theirs.offset;
 }
 
-/** @param {State} state @param {Geometry} g @param {number} n @param {Record<string, string>} style */
-function partLine(state, g, n, style) {
+/** @param {State} state @param {Geometry} g @param {number} n @param {Record<string, string>} style @param {number} key */
+function partLine(state, g, n, style, key) {
   const c = state.compare;
   const text = c.cause === "none" || c.position === null ? "the same keys up to here"
     : c.cause === "length" ? `${g.shared ? "shared up to here" : "nothing shared"}: one request ends`
       : g.shared === 0 ? `nothing shared: ${CAUSES[c.cause] ?? c.cause}` : `the keys part here: ${CAUSES[c.cause] ?? c.cause}`;
-  return h("div", { key: "part", class: `line part ${c.cause === "none" ? "same" : ""}`, role: "row", "aria-rowindex": n + 1, style, "data-testid": "part-line" },
+  return h("div", { key, class: `line part ${c.cause === "none" ? "same" : ""}`, role: "row", "aria-rowindex": n + 1, style, "data-testid": "part-line" },
     h("div", { role: "gridcell" }, h("span", null, text)));
 }
 

@@ -33,10 +33,9 @@ export function renderTop(state, element, act) {
   /** @type {{name: string, matches: string}[]} */
   const contracts = state.hello?.contracts ?? [];
   const titles = Object.fromEntries(contracts.map((c) => [c.name, "matches " + c.matches]));
-  const row = state.results[state.sel.request]?.rows.get(state.sel.block);
   patch(element, [
     h("a", { class: "brand", href: "./", "aria-label": "kvhash: start again with the example" },
-      h("span", { class: "mark" }, keyGlyph(row?.plh ?? "0x" + "5".repeat(32))),
+      h("span", { class: "mark" }, keyGlyph(state.block?.plh ?? "0x" + "5".repeat(32))),
       h("span", { class: "name" }, "kvhash")),
     h("div", { class: "controls" },
       choice("contract", "Contract", contracts.map((c) => c.name), state.contract, act.setContract, titles),
