@@ -41,6 +41,7 @@ RINGS = {
     "chromium": (*NODE, "chromium"),
     "web": (*NODE, "chromium", "firefox-esr"),
     "wheel": (*NODE, "chromium", "pypy3", "make"),
+    "s390x": ("qemu-s390x-static", "apt-get", "dpkg"),
     "coverage": (),
     "cpython-3.9": ("python3.9",),
     "cpython-3.10": ("python3.10",),
@@ -59,7 +60,10 @@ DEBIAN = {
     "firefox-esr": ("firefox-esr",),
     "pypy3": ("pypy3",),
     "make": ("make",),
+    "qemu-s390x-static": ("qemu-user-static",),
 }
+
+RUNNING: dict[str, subprocess.Popen[bytes]] = {}
 
 
 class Result(NamedTuple):
@@ -144,10 +148,12 @@ def run_ring(ring: str, env: dict[str, str]) -> Result:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        RUNNING[ring] = process
         killer = threading.Timer(TIMEOUT, os.killpg, (process.pid, signal.SIGKILL))
         killer.start()
         status = process.wait()
         killer.cancel()
+        del RUNNING[ring]
     seconds = time.monotonic() - start
     result = read_report(ring, report, status, seconds)
     say(f"{ring}: {'FAILED' if result.failed or result.problem else 'ok'}, {seconds:.0f} s")
@@ -224,6 +230,14 @@ def verdict(results: list[Result]) -> list[str]:
     return wrong
 
 
+def stop(signum: int, frame: object) -> None:
+    """Leave nothing running: each ring is a process group of its own."""
+    for ring, process in list(RUNNING.items()):
+        say(f"{ring}: stopped")
+        os.killpg(process.pid, signal.SIGKILL)
+    os._exit(128 + signum)
+
+
 def main() -> int:
     """Set up, run two rings at a time, report."""
     parser = argparse.ArgumentParser(
@@ -242,6 +256,8 @@ def main() -> int:
     REPORTS.mkdir(parents=True, exist_ok=True)
     set_up(wanted, env)
     start = time.monotonic()
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, stop)
     with ThreadPoolExecutor(arguments.jobs) as pool:
         results = list(pool.map(lambda ring: run_ring(ring, env), wanted))
     results.sort(key=lambda r: [int(n) if n.isdigit() else n for n in re.split(r"(\d+)", r.ring)])
