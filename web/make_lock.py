@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib.util
 import json
 import shutil
 import subprocess
@@ -28,8 +29,13 @@ GLUE = ("pyodide.asm.mjs", "pyodide.asm.js")
 
 
 def build_wheel(directory: Path) -> Path:
-    """Build this checkout's wheel into `directory` with pip, and return its path."""
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"]
+    """Build this checkout's wheel into `directory` with pip or uv, and return its path."""
+    if importlib.util.find_spec("pip"):
+        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"]
+    elif shutil.which("uv"):
+        command = ["uv", "build", "--quiet", "--wheel", "--out-dir"]
+    else:
+        raise SystemExit("neither pip nor uv here to build the wheel; on Debian: python3-pip")
     subprocess.run([*command, str(directory), str(CHECKOUT)], check=True, stdin=subprocess.DEVNULL)
     (wheel,) = directory.glob("kvhash_pure-*-py3-none-any.whl")
     return wheel
