@@ -287,6 +287,22 @@ def test_only_index_makes_an_integer() -> None:
         pack_tokens([HasIndex(-7)])  # type: ignore[list-item]
 
 
+def test_an_index_that_fails_now_and_then_fails_with_its_own_error() -> None:
+    """There is no wrong token to name, so what was raised stays."""
+
+    class Moody:
+        calls = 0
+
+        def __index__(self) -> int:
+            self.calls += 1
+            if self.calls == 1:
+                raise TypeError("not now")
+            return 7
+
+    with pytest.raises(TypeError, match="not now|required argument is not an integer"):
+        pack_tokens([1, Moody()])  # type: ignore[list-item]
+
+
 @pytest.mark.parametrize("tokens", [b"", b"\1\0\0\0", bytearray(4)])
 def test_bytes_are_ambiguous(tokens: Any) -> None:
     """One token a byte, or four bytes a token? The caller has to say."""
