@@ -17,11 +17,12 @@ from itertools import chain
 from typing import IO, Any, NoReturn
 
 from . import __version__, explain_cli, selftest
+from .base58 import to_base58
 from .contract import CONTRACTS, Contract
 from .errors import KvHashingError, require_block_size, shown
 from .hash_forms import columns, report_of, rows, table
 from .jsonform import load_request
-from .lineage import MODES, PositionalLineageHash, to_base58
+from .lineage import MODES, PositionalLineageHash
 from .request import Request
 from .strict_json import hex64, hex128, loads
 

@@ -6,8 +6,10 @@ go in is decided elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Sequence
 
+from .base58 import from_base58, to_base58
 from .contract import DOCUMENTED, Contract, require_contract
 from .errors import (
     U64_LIMIT,
@@ -17,12 +19,12 @@ from .errors import (
     FieldValueError,
     PositionOverflowError,
     require_uint,
-    shown,
 )
 from .kernel import chain
 from .strict_json import hex128
 from .values import Frozen, _set
 
+TYPE_CHECKING = False
 # mode, first position, last position, bits of the position, bits of the parent fragment.
 # From the top of the 128 bits: mode (2), position, sequence hash (64), parent fragment.
 MODES: tuple[tuple[int, int, int, int, int], ...] = (
@@ -35,7 +37,8 @@ HASH_BITS = 64
 MAX_BLOCKS = MODES[-1][2] + 1
 
 _U64 = U64_LIMIT - 1
-_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+# PyPy takes four times as long for the 128-bit integer as for the object around it.
+_PACK_LATER = sys.implementation.name == "pypy"
 
 
 def _row(position: int) -> tuple[int, int, int, int, int]:
@@ -67,8 +70,9 @@ class PositionalLineageHash(Frozen):
     ('0:9rgntUAidYj', 0, '0x34f35321676f4658')
     """
 
-    __slots__ = ("_value", "contract")
+    __slots__ = ("_parts", "_value", "contract")
     _fields = ("_value", "contract")
+    _parts: tuple[int, int, int]
     _value: int
     contract: Contract
 
@@ -81,6 +85,16 @@ class PositionalLineageHash(Frozen):
         _set(new, "_value", value)
         _set(new, "contract", contract)
         return new
+
+    if not TYPE_CHECKING:  # pragma: no branch
+
+        def __getattr__(self, name: str) -> int:
+            """`_value` of one that was made in bulk on PyPy, when it is first asked for."""
+            if name != "_value":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = _packed(*self._parts)
+            _set(self, name, value)
+            return value
 
     @classmethod
     def root(cls, block_hash: int, contract: Contract = DOCUMENTED) -> PositionalLineageHash:
@@ -105,10 +119,7 @@ class PositionalLineageHash(Frozen):
         if parent_sequence_hash is not None:
             limit = U64_LIMIT if position else 1
             parent = require_uint(parent_sequence_hash, "parent_sequence_hash", limit=limit)
-        mode, _, _, position_bits, fragment_bits = _row(position)
-        value = (mode << position_bits | position) << HASH_BITS | current
-        value = value << fragment_bits | parent & ((1 << fragment_bits) - 1)
-        return cls._of(value, require_contract(contract))
+        return cls._of(_packed(current, parent, position), require_contract(contract))
 
     def extend(self, child_block_hash: int) -> PositionalLineageHash:
         """The PLH of the next block, whose u64 block hash is given; needs nothing else."""
@@ -199,7 +210,7 @@ class PositionalLineageHash(Frozen):
         if len(parts) != 1 + len(names):
             expected = f"{' and '.join(names)} after position {position}"
             raise FieldValueError(field="plh", value=text, expected=expected)
-        numbers = [_from_base58(part, name, text) for part, name in zip(parts[1:], names)]
+        numbers = [from_base58(part, name, text) for part, name in zip(parts[1:], names)]
         plh = cls.new(numbers[0], numbers[1] if position else None, position, contract)
         if str(plh) != text:
             expected = f"the text of a PLH; the closest is {str(plh)!r}"
@@ -241,23 +252,39 @@ class PositionalLineageHash(Frozen):
         return other._value
 
 
+def _packed(current: int, parent: int, position: int) -> int:
+    mode, _, _, position_bits, fragment_bits = _row(position)
+    value = (mode << position_bits | position) << HASH_BITS | current
+    return value << fragment_bits | parent & ((1 << fragment_bits) - 1)
+
+
 def lineage_hashes(
     sequence_hashes: Sequence[int],
     contract: Contract,
     first_position: int = 0,
     parent: int | None = None,
-) -> Iterator[PositionalLineageHash]:
+) -> list[PositionalLineageHash]:
     """PLHs of consecutive sequence hashes, in bulk; trusts its input.
 
     `parent` is the sequence hash before the first (None at the root).
     """
-    new, cls = object.__new__, PositionalLineageHash
     # The slots' own setters: a third of the cost of object.__setattr__ on CPython.
+    new, cls = object.__new__, PositionalLineageHash
+    set_parts = cls._parts.__set__  # type: ignore[attr-defined,misc]
     set_value = cls._value.__set__  # type: ignore[attr-defined,misc]
     set_contract = cls.contract.__set__  # type: ignore[attr-defined,misc]
     before = parent or 0
-    done = 0
+    plhs = []
+    if _PACK_LATER:
+        for position, current in enumerate(sequence_hashes, first_position):
+            plh = new(cls)
+            set_parts(plh, (current, before, position))
+            set_contract(plh, contract)
+            plhs.append(plh)
+            before = current
+        return plhs
     for mode, first, last, position_bits, fragment_bits in MODES:
+        done = len(plhs)
         count = min(last + 1 - max(first, first_position + done), len(sequence_hashes) - done)
         if count <= 0:
             continue
@@ -267,32 +294,7 @@ def lineage_hashes(
             plh = new(cls)
             set_value(plh, (head | current) << fragment_bits | before & mask)
             set_contract(plh, contract)
-            yield plh
+            plhs.append(plh)
             before = current
             head += 1 << HASH_BITS
-        done += count
-
-
-def to_base58(value: int) -> str:
-    """Base58 of the 8 big-endian bytes of a u64: a '1' for each leading zero byte."""
-    digits = ""
-    rest = value
-    while rest:
-        rest, digit = divmod(rest, 58)
-        digits = _BASE58[digit] + digits
-    return "1" * (8 - (value.bit_length() + 7) // 8) + digits
-
-
-def _from_base58(text: str, name: str, whole: str) -> int:
-    value = 0
-    for i, char in enumerate(text):
-        digit = _BASE58.find(char)
-        if digit < 0 or i > 11:
-            break
-        value = value * 58 + digit
-    else:
-        if text and value < U64_LIMIT:
-            return value
-    raise FieldValueError(
-        field="plh", value=whole, expected=f"a {name} in base58 of 8 bytes, not {shown(text)}"
-    )
+    return plhs

@@ -106,7 +106,7 @@ class Request(Frozen):
 
     def positional_lineage_hashes(self, block_size: int) -> list[PositionalLineageHash]:
         """PLH of each full block; see `block_hashes`."""
-        return list(lineage_hashes(self.sequence_hashes(block_size), self.contract))
+        return lineage_hashes(self.sequence_hashes(block_size), self.contract)
 
     def into_blocks(self, block_size: int) -> list[UniversalBlock]:
         """Block hash and PLH of each full block; see `block_hashes`. The request is not used up."""

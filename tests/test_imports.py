@@ -18,7 +18,7 @@ MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
 # Every module may import from lines above its own, never from its own or below.
 LAYERS = """
 errors values
-xxh3 strict_json multimodal results router_tree
+base58 xxh3 strict_json multimodal results router_tree
 kernel_cpython kernel_pypy encoding
 kernel
 contract

@@ -20,13 +20,14 @@ from kvhash_pure import (
     FieldValueError,
     PositionalLineageHash,
     PositionOverflowError,
+    lineage,
 )
+from kvhash_pure.base58 import to_base58
 from kvhash_pure.lineage import (
     MAX_BLOCKS,
     MODES,
     lineage_hashes,
     require_block_count,
-    to_base58,
 )
 from tests import reference
 from tests.helpers import POSITION_EDGES, U64_MAX, rejected
@@ -373,13 +374,43 @@ def test_a_plh_is_immutable() -> None:
         PLH()
 
 
+@pytest.fixture(params=["packed at once", "packed when asked for"])
+def each_way_of_packing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways, whichever one suits the interpreter."""
+    monkeypatch.setattr(lineage, "_PACK_LATER", request.param == "packed when asked for")
+
+
+@pytest.mark.usefixtures("each_way_of_packing")
+def test_plhs_in_bulk_are_like_any_other() -> None:
+    """Equal, hashed, ordered, copied, pickled and immutable as those made one at a time."""
+    made = PLH.root(7), PLH.root(7).extend(8)
+
+    def bulk() -> list[PLH]:
+        return lineage_hashes([plh.current_sequence_hash for plh in made], DOCUMENTED)
+
+    assert bulk() == list(made)
+    assert set(bulk()) == set(made)
+    assert sorted([bulk()[1], bulk()[0]]) == list(made)
+    assert [copy.copy(plh) for plh in bulk()] == list(made)
+    assert copy.deepcopy(bulk()) == list(made)
+    assert pickle.loads(pickle.dumps(bulk())) == list(made)
+    assert [str(plh) for plh in bulk()] == [str(plh) for plh in made]
+    assert [repr(plh) for plh in bulk()] == [repr(plh) for plh in made]
+    assert [plh.position for plh in bulk()] == [0, 1]
+    with pytest.raises(AttributeError, match="immutable"):
+        bulk()[0]._value = 1
+    with pytest.raises(AttributeError, match="no attribute 'anything'"):
+        bulk()[0].anything  # type: ignore[attr-defined]  # noqa: B018
+
+
+@pytest.mark.usefixtures("each_way_of_packing")
 @pytest.mark.parametrize("first", [0, 1, 250, 65530, 2**24 - 9])
 @pytest.mark.parametrize("count", [0, 1, 9])
 def test_plhs_in_bulk(first: int, count: int) -> None:
     """The same values as one at a time, from any start, across changes of mode."""
     hashes = [(i * 0x9E3779B97F4A7C15) & U64_MAX for i in range(1, count + 1)]
     before = None if first == 0 else 0xFEDCBA9876543210
-    found = list(lineage_hashes(hashes, DYNAMO_1_3, first, before))
+    found = lineage_hashes(hashes, DYNAMO_1_3, first, before)
     parents = [before or 0, *hashes]
     assert [int(plh) for plh in found] == [
         reference.plh(first + i, hashes[i], parents[i]) for i in range(count)
@@ -387,7 +418,8 @@ def test_plhs_in_bulk(first: int, count: int) -> None:
     assert all(plh.contract is DYNAMO_1_3 for plh in found)
 
 
+@pytest.mark.usefixtures("each_way_of_packing")
 def test_plhs_in_bulk_across_all_modes() -> None:
-    found = list(lineage_hashes(list(range(65_540)), DOCUMENTED))
+    found = lineage_hashes(list(range(65_540)), DOCUMENTED)
     for position in POSITION_EDGES[:-1]:
         assert int(found[position]) == reference.plh(position, position, max(0, position - 1))
