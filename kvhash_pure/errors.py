@@ -7,7 +7,7 @@ Nothing here knows what a request, a block or a hash is.
 
 from __future__ import annotations
 
-from operator import index as _as_int
+from operator import index as as_int
 
 U32_LIMIT = 1 << 32
 U64_LIMIT = 1 << 64
@@ -18,8 +18,8 @@ _CONTAINERS = (list, tuple, dict, set, frozenset)
 
 def shown(value: object) -> str:
     """`repr(value)` that fits in a line, whatever the value is or does."""
-    if isinstance(value, int) and issubclass(type(value), int) and value.bit_length() > 256:
-        return f"an integer of {value.bit_length()} bits"  # no mere claim: __class__ can lie
+    if type(value) is int and value.bit_length() > 256:
+        return f"an integer of {value.bit_length()} bits"
     if isinstance(value, (bytes, bytearray, str)) and len(value) > _SHOWN_CHARS:
         return f"{value[:_SHOWN_CHARS]!r}... ({len(value)} long)"
     if isinstance(value, _CONTAINERS):
@@ -46,7 +46,7 @@ class KvHashingError(Exception):
         self,
         message: str = "",
         *,
-        field: str,
+        field: str = "",  # left out by pickle alone, which restores the attributes afterwards
         index: int | None = None,
         value: object = None,
         expected: str = "",
@@ -60,15 +60,6 @@ class KvHashingError(Exception):
         self.index = index
         self.value = value
         self.expected = expected
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_restore, (type(self), self.args[0], dict(self.__dict__)))
-
-
-def _restore(kind: type[KvHashingError], message: str, state: dict[str, object]) -> KvHashingError:
-    error = kind(message, field="")
-    error.__dict__.update(state)
-    return error
 
 
 class FieldTypeError(KvHashingError, TypeError):
@@ -119,22 +110,29 @@ def is_integer_type(kind: type) -> bool:
 
 
 def require_uint(
-    value: object, field: str, *, limit: int = U64_LIMIT, least: int = 0, index: int | None = None
+    value: object,
+    field: str,
+    *,
+    limit: int = U64_LIMIT,
+    least: int = 0,
+    index: int | None = None,
+    out_of_range: type[KvHashingError] = FieldValueError,
 ) -> int:
     """`value` as an int in least … limit - 1, or an error. bool is not a number here."""
     if type(value) is int and least <= value < limit:  # nearly always
         return value
-    bits = limit.bit_length() - 1
-    expected = f"an integer, {least} to 2^{bits} - 1"
-    if not is_integer_type(type(value)):
-        raise FieldTypeError(field=field, index=index, value=value, expected=expected)
-    try:
-        number = _as_int(value)  # type: ignore[arg-type]
-    except TypeError:  # numpy's arrays have __index__ and refuse to use it
-        raise FieldTypeError(field=field, index=index, value=value, expected=expected) from None
-    if not least <= number < limit:
-        raise FieldValueError(field=field, index=index, value=value, expected=expected)
-    return int(number)
+    problem: type[KvHashingError] = FieldTypeError
+    if is_integer_type(type(value)):
+        try:
+            number = int(as_int(value))  # type: ignore[arg-type]
+        except TypeError:  # numpy's arrays have __index__ and refuse to use it
+            pass
+        else:
+            if least <= number < limit:
+                return number
+            problem = out_of_range
+    expected = f"an integer, {least} to 2^{limit.bit_length() - 1} - 1"
+    raise problem(field=field, index=index, value=value, expected=expected)
 
 
 def require_block_size(value: object, field: str = "block_size") -> int:
@@ -151,12 +149,7 @@ def require_text(value: object, field: str) -> str | None:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise FieldValueError(
-            f"{field} has the lone surrogate U+{ord(value[error.start]):04X} at character "
-            f"{error.start}; expected text that can be written as UTF-8",
-            field=field,
-            index=error.start,
-            value=value,
-            expected="text that can be written as UTF-8",
-        ) from None
+        at = error.start
+        expected = f"UTF-8 text; character {at} is the lone surrogate U+{ord(value[at]):04X}"
+        raise FieldValueError(field=field, index=at, value=value, expected=expected) from None
     return value
