@@ -9,8 +9,8 @@ CPython). Every u64 and u128 that leaves is fixed-width hex.
 from __future__ import annotations
 
 import json
-import platform
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -148,8 +148,7 @@ class Bridge:
         """Versions, limits and the package's own tables, which the page's drawings read."""
         return {
             "kvhash": kvhash_pure.__version__,
-            "python": platform.python_version(),
-            "implementation": platform.python_implementation(),
+            "python": ".".join(map(str, sys.version_info[:3])),
             "contracts": [
                 {"name": c.name, "chain_seed": hex64(c.chain_seed), "matches": c.matches}
                 for c in CONTRACTS

@@ -2,6 +2,7 @@
 // What a person can do, and what follows from it: the only module that changes the state, calls
 // Python and writes the address bar. Views get one of these and call it.
 
+import { first } from "./boot.js";
 import { Client, InputError, Restarted } from "./client.js";
 import { download, picture, textFile } from "./files.js";
 import { NOTATIONS } from "./format.js";
@@ -54,6 +55,7 @@ export class Actions {
     /** @type {"push" | "replace" | null} */
     this.historyKind = null;
     this.lastPush = 0;
+    this.saidTooBig = false;
     /** @type {Record<string, number>} */
     this.timers = {};
     for (const name of Object.getOwnPropertyNames(Actions.prototype)) {
@@ -72,7 +74,7 @@ export class Actions {
         store.set({ status: "loading" });
         this.notice("note", `${why}, so it was started again. Nothing was lost.`);
       },
-    });
+    }, first);
   }
 
   get state() { return this.store.state; }
@@ -906,9 +908,16 @@ export class Actions {
   async write() {
     let kind = this.historyKind;
     this.historyKind = null;
-    if (this.state.requests.reduce((sum, r) => sum + r.tokens.length, 0) > 40_000) return;
-    const fragment = await link.encode(this.packed());
-    if (fragment.length > link.LINK_LIMIT || "#" + fragment === location.hash) return;
+    const slots = this.state.requests.reduce((sum, r) => sum + r.tokens.length, 0);
+    const fragment = slots > 40_000 ? null : await link.encode(this.packed());
+    if (fragment === null || fragment.length > link.LINK_LIMIT) {
+      // An address that shows an older state would be worse than one that shows none.
+      if (location.hash) history.pushState(null, "", location.pathname + location.search);
+      if (!this.saidTooBig) this.notice("note", "These requests are too long for the address bar. Share saves them as a file.");
+      this.saidTooBig = true;
+      return;
+    }
+    if ("#" + fragment === location.hash) return;
     // Typing is one step back, not one a key.
     if (kind === "push" && performance.now() - this.lastPush < 1500) kind = "replace";
     if (kind === "push") this.lastPush = performance.now();

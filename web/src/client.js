@@ -29,8 +29,9 @@ const CALL_MS = 30_000;
  */
 
 export class Client {
-  /** @param {URL} url of worker.js @param {Events} events */
-  constructor(url, events) {
+  /** @param {URL} url of worker.js @param {Events} events @param {{worker: Worker, said: MessageEvent[]} | null} [early] a worker that was started already */
+  constructor(url, events, early = null) {
+    this.early = early;
     this.url = url;
     this.events = events;
     /** @type {Map<number, {resolve: (answer: any) => void, reject: (error: Error) => void, timer: number, limit: number}>} */
@@ -47,7 +48,9 @@ export class Client {
   start() {
     this.isReady = false;
     this.attempts += 1;
-    const worker = new Worker(this.url, { type: "module", name: "python" });
+    const early = this.early;
+    this.early = null;
+    const worker = early?.worker ?? new Worker(this.url, { type: "module", name: "python" });
     this.worker = worker;
     worker.onmessage = (event) => { if (worker === this.worker) this.heard(event.data); };
     worker.onerror = (event) => {
@@ -55,6 +58,8 @@ export class Client {
       if (worker === this.worker && !this.isReady) this.fail(event.message || "the worker did not start");
     };
     this.watchFor(HELLO_MS, "the worker did not say hello");
+    // Later, so that whoever makes a client has it before it speaks.
+    for (const event of early?.said ?? []) queueMicrotask(() => { if (worker === this.worker) this.heard(event.data); });
   }
 
   /** @param {number} ms @param {string} why */

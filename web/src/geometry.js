@@ -14,7 +14,7 @@ import { hasPieces } from "./store.js";
  * @typedef {{kind: "slots" | "head" | "part" | "tail", request: string, block: number, part: number, zone: "shared" | "pair" | "rest" | "tail" | "part"}} Line
  * @typedef {{
  *   base: string, against: string | null, blockSize: number, perLine: number, cell: number, head: number,
- *   perBlock: number, lineHeight: number, twoLines: boolean, lines: number, shared: number, pairs: number,
+ *   perBlock: number, lineHeight: number, twoLines: boolean, tight: boolean, lines: number, shared: number, pairs: number,
  *   rest: number, restOwner: string, parts: number, tails: {request: string, lines: number}[], width: number,
  *   baseBlocks: number, againstBlocks: number,
  * }} Geometry
@@ -27,17 +27,19 @@ const MOST = 64;
  * @returns {Geometry | null}
  */
 export function geometry(state, width, unit) {
-  const base = state.requests.find((r) => r.id === state.base)?.id ?? state.requests[0].id;
+  // A request with an error has no result; the other of the two is shown alone.
+  const base = state.results[state.base] ? state.base : state.against ?? state.base;
   const a = state.results[base];
   if (!a) return null;
   const against = state.against !== null && state.results[state.against] && state.against !== base ? state.against : null;
   const b = against ? state.results[against] : null;
   const compared = against && state.compare?.base === base && state.compare?.against === against ? state.compare : null;
-  const narrow = width < 46 * unit;
+  const narrow = width < 34 * unit;
+  const tight = !narrow && width < 50.5 * unit;
   const gutter = (narrow ? 0.25 : 3.9) * unit;
-  const keys = narrow ? 0 : 6.4 * unit;
-  const room = width - gutter - keys - 0.75 * unit;
-  const least = 2.4 * unit;
+  const keys = narrow ? 0 : (tight ? 4.9 : 6.4) * unit;
+  const room = width - gutter - keys - 0.25 * unit;
+  const least = (tight ? 2.15 : 2.4) * unit;
   let perLine = MOST;
   while (perLine > 1 && perLine * least > room) perLine /= 2;
   perLine = Math.min(perLine, state.blockSize);
@@ -57,7 +59,7 @@ export function geometry(state, width, unit) {
   const parts = b && compared && (pairs > 0 || rest > 0 || compared.cause !== "none") ? 1 : 0;
   const lines = (shared + pairs * 2 + rest) * perBlock + parts + tails.reduce((sum, t) => sum + t.lines, 0);
   return {
-    base, against, blockSize: state.blockSize, perLine, cell, head, perBlock, lineHeight, twoLines, lines, shared,
+    base, against, blockSize: state.blockSize, perLine, cell, head, perBlock, lineHeight, twoLines, tight, lines, shared,
     pairs, rest, restOwner, parts, tails, width, baseBlocks: a.blocks, againstBlocks: b?.blocks ?? 0,
   };
 }

@@ -70,7 +70,7 @@ const at = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
  * @type {[string, (state: State, element: any, act: Actions) => void, (state: State) => any[]][]}
  */
 const VIEWS = [
-  ["top", renderTop, (s) => [s.contract, s.blockSize, s.blockSizeText, s.blockSizeFault, s.notation, s.theme, s.hello, s.block]],
+  ["top", renderTop, (s) => [s.contract, s.blockSize, s.blockSizeText, s.blockSizeFault, s.notation, s.theme, s.hello, s.block, s.status, s.progress]],
   ["notices", renderNotices, (s) => [s.notices]],
   ["verdict", renderCompare, (s) => [s.requests, s.base, s.against, s.compare, s.status]],
   ["requests", renderRequests, (s) => [s.requests, s.results, s.sel.request, s.base, s.against, s.tokenizers]],

@@ -64,8 +64,11 @@ function hashes(state, b, act) {
   }, h("th", { scope: "row", title: hint }, name), h("td", null, value(text, id, full, id, act))))));
 }
 
+/** A fragment is a part of the parent's hash, so choosing one marks the other. @param {string} field */
+const root = (field) => (field === "parent_fragment" ? "parent" : field);
+
 /** @param {State} state @param {string} field */
-const linked = (state, field) => (state.sel.field === field ? "linked" : "");
+const linked = (state, field) => (state.sel.field && root(state.sel.field) === root(field) ? "linked" : "");
 
 const FIELD_NAMES = /** @type {Record<string, string>} */ ({ mode: "mode", position: "position", sequence_hash: "sequence hash", parent_fragment: "parent fragment" });
 
@@ -129,7 +132,7 @@ function layouts(state, b) {
 
 /** The chain step as a picture. @param {State} state @param {Block} b @param {Actions} act */
 function chain(state, b, act) {
-  const root = b.parent === null;
+  const first = b.parent === null;
   const box = (/** @type {string} */ id, /** @type {string} */ label, /** @type {string} */ hex, /** @type {string} */ kind, /** @type {number} */ x, /** @type {number} */ y) => h("g", {
     key: id, class: `box ${kind} ${linked(state, id)}`, transform: `translate(${x} ${y})`, "data-testid": `chain-${id}`, "data-value": hex,
     onclick: () => act.selectField(id),
@@ -139,9 +142,9 @@ function chain(state, b, act) {
   h("g", { transform: "translate(10 20) scale(2.9 0.95)" }, hashCuts(hex, kind)),
   h("text", { class: "value", x: 10, y: 50 }, short(hash(hex, state.notation))));
   return h("section", { key: "chain", class: "panel", "data-testid": "chain", "aria-label": "The chain step" },
-    h("h3", null, "The chain step ", h("span", { class: "dim" }, root ? "the first block has no parent: both hashes are the same" : `16 bytes, seed ${state.notation === "hex" ? Number(b.chain_seed) : hash(b.chain_seed, state.notation)}`)),
-    h("svg", { class: "chainstep", viewBox: "0 0 512 152", role: "img", "data-picture": "chain", "aria-label": root ? `The sequence hash of the first block is its block hash, ${b.block_hash}` : `Parent sequence hash ${b.parent} and block hash ${b.block_hash} give sequence hash ${b.sequence_hash}, with chain seed ${b.chain_seed}` },
-      root ? [
+    h("h3", null, "The chain step ", h("span", { class: "dim" }, first ? "the first block has no parent: both hashes are the same" : `16 bytes, seed ${state.notation === "hex" ? Number(b.chain_seed) : hash(b.chain_seed, state.notation)}`)),
+    h("svg", { class: "chainstep", viewBox: "0 0 512 152", role: "img", "data-picture": "chain", "aria-label": first ? `The sequence hash of the first block is its block hash, ${b.block_hash}` : `Parent sequence hash ${b.parent} and block hash ${b.block_hash} give sequence hash ${b.sequence_hash}, with chain seed ${b.chain_seed}` },
+      first ? [
         box("block_hash", "block hash", b.block_hash, "block", 1, 47),
         h("path", { key: "w", class: "wire", d: "M149 76H363" }),
         h("path", { key: "a", class: "head", d: "M357 72l6 4-6 4" }),

@@ -29,7 +29,6 @@ export function renderFoot(state, element, act) {
     h("div", { key: "state", class: "state", "data-testid": "state", "data-value": state.status, role: "status" },
       state.status === "loading" ? [
         h("span", null, p.stage, p.total ? [" ", h("span", { class: "num", "data-testid": "progress", "data-value": p.loaded }, `${bytes(p.loaded)} of ${bytes(p.total)}`)] : ""),
-        h("progress", { max: String(p.total || 1), value: p.loaded, "aria-label": "Loading Python" }),
       ] : state.status === "failed" ? h("b", { class: "bad" }, "⚠ Python is not running")
         : [h("b", { class: "good" }, "✓ "), "ready", BAKED[state.baked] ? h("span", { class: "dim", "data-testid": "baked", "data-value": state.baked }, `: ${BAKED[state.baked]}`) : null]),
     h("dl", { key: "facts" },

@@ -182,7 +182,7 @@ function drawLine(state, g, line, n, y, same, key) {
   const start = line.part <= 0;
   const attributes = {
     key, role: "row", "aria-rowindex": n + 1, style,
-    class: `line ${line.kind} ${how} ${chosen ? "chosen" : ""} ${start ? "start" : ""} ${line.zone === "pair" && line.request === g.base ? "upper" : ""} ${g.head ? "narrow" : ""}`,
+    class: `line ${line.kind} ${how} ${chosen ? "chosen" : ""} ${start ? "start" : ""} ${line.zone === "pair" && line.request === g.base ? "upper" : ""} ${g.head ? "narrow" : g.tight ? "tight" : ""}`,
   };
   const label = rowLabel(state, g, line, how);
   if (line.kind === "head") {

@@ -2,7 +2,7 @@
 // The bar on top: contract, block size, notation, and the page's own buttons.
 
 import { h, patch } from "../dom.js";
-import { NOTATIONS } from "../format.js";
+import { bytes, NOTATIONS } from "../format.js";
 import { keyGlyph } from "../glyph.js";
 
 /** @typedef {import("../store.js").State} State */
@@ -35,8 +35,9 @@ export function renderTop(state, element, act) {
   const titles = Object.fromEntries(contracts.map((c) => [c.name, "matches " + c.matches]));
   patch(element, [
     h("a", { class: "brand", href: "./", "aria-label": "kvhash: start again with the example" },
-      h("span", { class: "mark" }, keyGlyph(state.block?.plh ?? "0x" + "5".repeat(32))),
+      h("span", { class: "mark" }, keyGlyph(state.block?.plh ?? "0x012d800a635b9208ad6c400b9102147f")),
       h("span", { class: "name" }, "kvhash")),
+    state.status === "loading" && h("progress", { key: "progress", max: String(state.progress.total || 1), value: state.progress.loaded, "aria-label": "Loading Python" }),
     h("div", { class: "controls" },
       choice("contract", "Contract", contracts.map((c) => c.name), state.contract, act.setContract, titles),
       h("label", { class: "field size" }, h("span", null, "Block size"),
@@ -60,6 +61,8 @@ export function renderTop(state, element, act) {
         (value) => act.setNotation(/** @type {import("../format.js").Notation} */ (value)),
         { u64: "unsigned decimal", i64: "signed decimal, as in Dynamo's events", base58: "as in the text of a PLH" })),
     h("div", { class: "buttons" },
+      state.status === "loading" ? h("span", { key: "coming", class: "coming", "data-testid": "coming" }, state.progress.stage, state.progress.total ? ` ${bytes(state.progress.loaded)} of ${bytes(state.progress.total)}` : "")
+        : state.status === "failed" && h("span", { key: "coming", class: "coming bad", "data-testid": "coming" }, "⚠ no Python"),
       h("button", { type: "button", "data-testid": "share", onclick: act.share }, "Share"),
       h("button", { type: "button", "data-testid": "export", onclick: () => act.open("export") }, "Export"),
       h("button", {
