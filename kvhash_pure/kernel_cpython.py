@@ -1,10 +1,8 @@
 """XXH3-64 of many blocks where every operation of the interpreter costs: CPython and Pyodide.
 
-Two ideas. *Bulk*: what is the same for each 64-bit lane (keying, sums, avalanches, scrambles) is
-done on one big int that holds the lanes of all blocks, at 1 to 10 ns a lane instead of 30 for each
-operation. *Unrolled*: products of 64 bits, which a big int cannot make lane by lane, are written
-out in functions generated once for each number of lanes (at most 15 + 16 + 4 of them, 0.1 to 3 ms
-each), never for a request or a seed.
+What is the same for each 64-bit lane (keying, sums, avalanches, scrambles) is done in bulk, on one
+big int that holds the lanes of all blocks: 1 to 10 ns a lane instead of 30 for each operation.
+Only products of lanes are left to functions that are written out for a block: `unrolled`.
 
 Before that, blocks are copied so that no two reads overlap, which leaves two shapes for all
 lengths: 16-byte lanes up to 240 bytes, 64-byte stripes above. The algorithm as a thing to read is
@@ -18,16 +16,17 @@ from functools import cache, lru_cache
 from struct import Struct, iter_unpack, pack, unpack
 
 from . import xxh3
+from .unrolled import dotter, folder, one_input
 from .xxh3 import M64, PRIME64_1, PRIME_MX1, PRIME_MX2, SECRET, as_bytes, as_seed, hash_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, Union
+    from typing import Union
 
     Payload = Union[bytes, bytearray, memoryview]
     Unpack = Callable[[bytes], Iterable[tuple[int, ...]]]
-    Unrolled = Callable[[Iterable[tuple[int, ...]]], list[int]]
+    Folds = Callable[[Iterable[tuple[int, ...]]], list[int]]
 
 _CHUNK = 1 << 15  # bytes a big int, so that a few of them fit in the first-level cache
 _ROUND = 1024  # bytes between two scrambles
@@ -79,8 +78,8 @@ def xxh3_64(data: object, seed: int = 0) -> int:
     length = len(payload)
     if length <= 16:
         return hash_bytes(payload, seed)
-    if length <= 128:
-        return _short((length + 31) // 32)(payload, length, seed)
+    if length <= 240:
+        return _one_input(length)(payload, length, seed)
     return _hash_blocks(payload, length, seed, 0)[0]
 
 
@@ -202,12 +201,8 @@ def _chain(flipped: list[int], flip_lo: int, flip_hi: int, parent: int | None) -
     hashes = iter(flipped)
     result = []
     if parent is None:
-        for first in hashes:
-            parent = first ^ flip_hi
-            result.append(parent)
-            break
-        else:
-            return []
+        parent = next(hashes, 0) ^ flip_hi
+        result = [parent][: len(flipped)]
     word = array("Q", [0])  # 8 bytes to swap, 20 ns cheaper than by to_bytes and from_bytes
     swap = word.byteswap
     for hi in hashes:
@@ -227,7 +222,7 @@ def _flips_9to16(seed: int) -> tuple[int, int]:
 
 
 @cache
-def _layout(size: int) -> tuple[int, int, bytes, list[tuple[Unrolled, Unpack]]]:
+def _layout(size: int) -> tuple[int, int, bytes, list[tuple[Folds, Unpack]]]:
     """17 to 240 bytes: how many from the block's start, from its end; the secret; the sums of
     folded products before each avalanche.
     """
@@ -244,6 +239,11 @@ def _layout(size: int) -> tuple[int, int, bytes, list[tuple[Unrolled, Unpack]]]:
     return front, back, secret, [_folds(i, j, len(offsets)) for i, j in parts]
 
 
+@cache
+def _one_input(size: int) -> Callable[[bytes, int, int], int]:
+    return one_input(*_layout(size)[:3])
+
+
 def _len_17to240(data: bytes, size: int, seed: int, count: int) -> int:
     front, back, secret, parts = _layout(size)
     if front + back != size:
@@ -255,21 +255,10 @@ def _len_17to240(data: bytes, size: int, seed: int, count: int) -> int:
     return lanes
 
 
-def _folds(first: int, stop: int, lanes: int) -> tuple[Unrolled, Unpack]:
+def _folds(first: int, stop: int, lanes: int) -> tuple[Folds, Unpack]:
     """For lanes first … stop - 1 of each block of so many."""
     layout = f"<{16 * first}x{2 * (stop - first)}Q{16 * (lanes - stop)}x"
-    return _folder(stop - first), Struct(layout).iter_unpack
-
-
-@cache
-def _folder(lanes: int) -> Unrolled:
-    """`mul128_fold64` of each pair of words, summed. What stands above bit 63 stays until the
-    end: one mask a block, not one a product.
-    """
-    names = ",".join([f"a{i},b{i}" for i in range(lanes)])
-    terms = "+".join([f"((p:=a{i}*b{i})^p>>64)" for i in range(lanes)])
-    source = f"lambda blocks: [{terms} & {M64} for {names} in blocks]"
-    return eval(source)  # type: ignore[no-any-return]
+    return folder(stop - first), Struct(layout).iter_unpack
 
 
 def _hash_long(data: bytes, size: int, seed: int, count: int) -> int:
@@ -294,46 +283,12 @@ def _accumulate(stripes: bytes, secret_starts: tuple[int, ...], seed: int, count
     """What the stripes of each block add to its 8 accumulators: 8 lanes a block."""
     rows = len(secret_starts)
     keyed = _keyed(stripes, _stripe_key(secret_starts, seed, count))
-    products = b"".join(_dotter(rows)(iter_unpack(f"<{16 * rows}I", keyed)))
+    products = b"".join(dotter(rows)(iter_unpack(f"<{16 * rows}I", keyed)))
     words = 0
     for row in zip(*iter_unpack("64s" * rows, stripes)):
         words = _add(words, _int(b"".join(row), "little"))
     swapped = (words & _EVEN) << 64 | words >> 64 & _EVEN  # word i goes to accumulator i ^ 1
     return _add(_int(products, "little"), swapped)
-
-
-@cache
-def _dotter(rows: int) -> Callable[[Iterable[tuple[int, ...]]], list[bytes]]:
-    """Low half times high half of each word, summed over `rows` stripes for each of 8 lanes.
-    Halves are unpacked apart, so that the product needs no mask and no shift.
-    """
-    names = ",".join([f"l{i},h{i}" for i in range(8 * rows)])
-    lanes = ["+".join([f"l{i}*h{i}" for i in range(j, 8 * rows, 8)]) for j in range(8)]
-    sums = ",".join([f"({lane})&{M64}" for lane in lanes])
-    source = f"lambda blocks: [pack({sums}) for {names} in blocks]"
-    return eval(source, {"pack": Struct("<8Q").pack})  # type: ignore[no-any-return]
-
-
-@cache
-def _short(pairs: int) -> Callable[[bytes, int, int], int]:
-    """17 to 128 bytes of one input, in one expression, for any seed."""
-    words = unpack(f"<{4 * pairs}Q", _layout(32 * pairs)[2])
-    names = [f"{c}{i}" for i in range(2 * pairs) for c in "ab"]
-    terms = "+".join(
-        f"((p:=(a{i}^{words[2 * i]}+seed&{M64})*(b{i}^{words[2 * i + 1]}-seed&{M64}))^p>>64)"
-        for i in range(2 * pairs)
-    )
-    source = f"""
-def short(data, length, seed):
-    {",".join(names[: 2 * pairs])} = words(data)
-    {",".join(names[2 * pairs :])} = words(data, length - {16 * pairs})
-    h = length * {PRIME64_1} + {terms} & {M64}
-    h = (h ^ h >> 37) * {PRIME_MX1} & {M64}
-    return h ^ h >> 32
-"""
-    scope: dict[str, Any] = {"words": Struct(f"<{2 * pairs}Q").unpack_from}
-    exec(source, scope)
-    return scope["short"]  # type: ignore[no-any-return]
 
 
 _MERGE_ACCS = _folds(0, 4, 4)

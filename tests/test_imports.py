@@ -19,7 +19,8 @@ MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
 LAYERS = """
 errors values
 base58 xxh3 strict_json multimodal results router_tree
-kernel_cpython kernel_pypy encoding
+unrolled kernel_pypy encoding
+kernel_cpython
 kernel
 contract
 lineage
@@ -32,9 +33,7 @@ explain_cli hash_forms
 __init__
 __main__
 """
-LAYER = {
-    name: number for number, line in enumerate(LAYERS.split("\n")) for name in line.split()
-}
+LAYER = {name: number for number, line in enumerate(LAYERS.split("\n")) for name in line.split()}
 
 # What a program that only hashes must not have to load.
 HEAVY = {"argparse", "dataclasses", "enum", "inspect", "json", "re", "typing"}
