@@ -22,8 +22,8 @@ from .errors import (
 from .kernel import chain, hash_blocks, xxh3_64
 from .request import Request
 from .router_tree import RouterRadixTree as RouterRadixTree
-from .router_tree import items_of, range_error, router_hashes, router_uint
-from .strict_json import hex64, hex128
+from .router_tree import RouterRangeError, items_of, router_hashes, router_uint
+from .strict_json import HEX_DIGITS, hex64, hex128
 from .values import Frozen
 
 TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     MmInfos = Optional[Iterable[Optional[Mapping[str, object]]]]
 
 ROUTER_SEED = DYNAMO_1_3.chain_seed
-_HEX_DIGITS = "0123456789abcdefABCDEF"
 
 
 def compute_block_hash_for_seq(
@@ -61,7 +60,11 @@ def compute_block_hash_for_seq(
         packed = pack_tokens(tokens)
         size = require_block_size(kv_block_size, "kv_block_size")
     except FieldValueError as error:
-        raise range_error(error) from None
+        if error.value == 0:  # the block size: the binding's ValueError
+            raise
+        raise RouterRangeError(
+            field=error.field, index=error.index, value=error.value, expected=error.expected
+        ) from None
     objects = _mm_hashes(block_mm_infos)
     lora_name = require_text(lora_name, "lora_name")
     if not isinstance(is_eagle, (bool, type(None))):
@@ -96,17 +99,15 @@ def _mm_hashes(infos: MmInfos) -> list[bytes]:
     """For each block the mm_hash values of its objects, ascending, as u64 LE; checks all of it."""
     if infos is None:
         return []
-    field = "block_mm_infos"
+    field, inner = "block_mm_infos", "block_mm_infos.mm_objects"
     result = []
     for i, info in enumerate(items_of(infos, field, "a list, None or mm_objects a block")):
-        hashes = []
-        if info is not None:
-            listed = _entry(info, "mm_objects", field, i)
-            where = f"{field}.mm_objects"
-            for item in items_of(listed, where, "a list of objects", i):
-                value = _entry(item, "mm_hash", where, i)
-                hashes.append(router_uint(value, f"{where}.mm_hash", i))
-        result.append(pack(f"<{len(hashes)}Q", *sorted(hashes)))
+        listed = [] if info is None else _entry(info, "mm_objects", field, i)
+        values = [
+            _entry(item, "mm_hash", inner, i) for item in items_of(listed, inner, "a list", i)
+        ]
+        hashes = sorted(router_uint(value, f"{inner}.mm_hash", i) for value in values)
+        result.append(pack(f"<{len(hashes)}Q", *hashes))
     return result
 
 
@@ -132,7 +133,7 @@ def hash_mm_identifier(text: str) -> int | None:
     """
     if require_text(text, "text") is None:
         raise FieldTypeError(field="text", value=text, expected="a str")
-    if len(text) == 64 and not text.strip(_HEX_DIGITS):
+    if len(text) == 64 and not text.strip(HEX_DIGITS):
         return int(text[:16], 16)
     return xxh3_64(text.encode("utf-8"), 0) if text else None
 
@@ -150,9 +151,8 @@ def block_mm_infos_from_runs(request: Request, block_size: int) -> list[dict[str
             span = max(run.offset - i * size, 0), min(run.end - i * size, size)
             found.setdefault(i, {}).setdefault(run.mm_hash, []).append(span)
     infos: list[dict[str, object] | None] = [None] * -(-request.total_tokens // size)
-    for i, objects in found.items():
-        listed = [{"mm_hash": key, "offsets": spans} for key, spans in objects.items()]
-        infos[i] = {"mm_objects": listed}
+    for i, spans in found.items():
+        infos[i] = {"mm_objects": [{"mm_hash": k, "offsets": v} for k, v in spans.items()]}
     return infos
 
 

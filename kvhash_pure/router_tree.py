@@ -25,15 +25,6 @@ class UnknownBlockError(FieldValueError):
     """An external hash of no block that this worker holds."""
 
 
-def range_error(error: FieldValueError) -> FieldValueError:
-    """`error` of a number, as the binding has it: an OverflowError, but for a block size of 0."""
-    if not error.value:
-        return error
-    return RouterRangeError(
-        field=error.field, index=error.index, value=error.value, expected=error.expected
-    )
-
-
 def items_of(values: object, field: str, expected: str, index: int | None = None) -> list[object]:
     """A list of what has an order and is no text."""
     unordered = isinstance(values, (str, bytes, bytearray, dict, set, frozenset))
@@ -44,12 +35,7 @@ def items_of(values: object, field: str, expected: str, index: int | None = None
 
 def router_uint(value: object, field: str, index: int | None = None, limit: int = U64_LIMIT) -> int:
     """An unsigned integer. Dynamo's events write hashes signed: add 2^64 to a negative one."""
-    if type(value) is int and 0 <= value < limit:
-        return value
-    try:
-        return require_uint(value, field, limit=limit, index=index)
-    except FieldValueError as error:
-        raise range_error(error) from None
+    return require_uint(value, field, limit=limit, index=index, out_of_range=RouterRangeError)
 
 
 def router_hashes(values: Iterable[int], field: str) -> list[int]:
@@ -64,7 +50,7 @@ class _Edge:
     __slots__ = ("above", "blocks", "children", "cover", "grows", "locals", "where")
 
     def __init__(self, above: _Edge | None, blocks: list[Block]) -> None:
-        self.above = above
+        self.above = above or self
         self.blocks: list[Block] = []
         self.locals: list[int] = []
         self.where: dict[int, int] = {}  # external hash: index
@@ -221,10 +207,9 @@ class RouterRadixTree:
             edge.cover[holder] = count
         if len(edge.blocks) not in edge.cover.values():
             edge.children.clear()
-        if not edge.cover and not self._keep and edge.above is not None:
-            siblings = edge.above.children
-            if siblings.get(edge.locals[0]) is edge:
-                del siblings[edge.locals[0]]
+        siblings = edge.above.children
+        if not edge.cover and not self._keep and siblings.get(edge.locals[0]) is edge:
+            del siblings[edge.locals[0]]
 
     def clear(self, worker: int, dp_rank: int = 0) -> None:
         """Nothing is left of this one dp rank of the worker."""
@@ -254,11 +239,6 @@ def _pairs(blocks: Iterable[Block]) -> list[Block]:
     for i, pair in enumerate(items_of(blocks, "blocks", expected)):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise FieldTypeError(field="blocks", index=i, value=pair, expected=expected)
-        name, local = pair
-        pairs.append(
-            (
-                router_uint(name, "blocks.external_hash", i),
-                router_uint(local, "blocks.local_hash", i),
-            )
-        )
+        name = router_uint(pair[0], "blocks.external_hash", i)
+        pairs.append((name, router_uint(pair[1], "blocks.local_hash", i)))
     return pairs
