@@ -91,9 +91,7 @@ class Held:
         self.block_hashes += middle
         if old is not None and tail:
             self.block_hashes += old.block_hashes[blocks - tail : blocks]
-        self.sequence_hashes += chain(
-            self.block_hashes[keep:], request.contract.chain_seed, parent
-        )
+        self.sequence_hashes += chain(self.block_hashes[keep:], request.contract.chain_seed, parent)
         return keep
 
     def rows(self, start: int, stop: int) -> list[Json]:
@@ -349,9 +347,7 @@ def _located(text: str, action: Callable[[], Any]) -> Any:
         if error.field == "json" and error.index is not None:
             places = (error.index, error.index + 1)
         elif error.field == "tokens" and error.index is not None:
-            piece = next(
-                (m for i, m in enumerate(_PIECE.finditer(text)) if i == error.index), None
-            )
+            piece = next((m for i, m in enumerate(_PIECE.finditer(text)) if i == error.index), None)
             if piece is None:
                 raise
             places = piece.span()

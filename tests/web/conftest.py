@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_pla
 
 WEB = Path(__file__).resolve().parents[2] / "web"
 DIST = WEB / "dist"
+sys.path.insert(0, str(WEB))  # for bridge.py, which the page loads as a file
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",

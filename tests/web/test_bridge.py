@@ -5,19 +5,13 @@ from __future__ import annotations
 import json
 import random
 import struct
-import sys
 from typing import Any
 
 import pytest
+from bridge import MAX_TOKENS, Bridge
 
 from tests import reference
 from tests.vectors import cases, expand_text, expand_tokens
-
-from .conftest import WEB
-
-sys.path.insert(0, str(WEB))
-
-from bridge import MAX_TOKENS, Bridge  # noqa: E402
 
 Json = dict[str, Any]
 
@@ -55,7 +49,9 @@ def random_request(rng: random.Random, contract: str = "documented") -> Json:
     while rng.random() < 0.5 and at < len(tokens):
         offset = rng.randrange(at, len(tokens))
         length = rng.randrange(1, len(tokens) - offset + 1)
-        runs.append({"mm_hash": f"0x{rng.getrandbits(64):016x}", "offset": offset, "length": length})
+        runs.append(
+            {"mm_hash": f"0x{rng.getrandbits(64):016x}", "offset": offset, "length": length}
+        )
         at = offset + length
     return {
         "tokens": tokens,

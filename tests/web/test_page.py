@@ -34,8 +34,12 @@ def type_ids(page: Page, text: str, request: str = "A") -> None:
 def shown_rows(page: Page, request: str) -> dict[int, tuple[str, str]]:
     """PLH and sequence hash of each row of a request that is in view."""
     rows: list[list[str]] = page.evaluate(
-        """(request) => [...document.querySelectorAll(`[data-testid^="row-${request}-"][data-testid$="-plh"]`)].map((e) => [
-          e.dataset.testid.split("-")[2], e.dataset.value, e.querySelector("code").dataset.value])""",
+        """(request) => {
+          const keys = `[data-testid^="row-${request}-"][data-testid$="-plh"]`;
+          return [...document.querySelectorAll(keys)].map((e) => [
+            e.dataset.testid.split("-")[2], e.dataset.value, e.querySelector("code").dataset.value,
+          ]);
+        }""",
         request,
     )
     return {int(position): (plh, sequence) for position, plh, sequence in rows}
@@ -121,7 +125,8 @@ def test_the_policy_is_strict_and_kept(open_page: Open, site: str, watch: Watch)
         policy = responses[site + name]
         assert "default-src 'none'" in policy
         assert "script-src 'self' 'wasm-unsafe-eval'" in policy
-        assert "unsafe-inline" not in policy and "'unsafe-eval'" not in policy
+        assert "unsafe-inline" not in policy
+        assert "'unsafe-eval'" not in policy
     blocked = page.evaluate("() => fetch('http://localhost:1/').then(() => 'went out', () => 'no')")
     assert blocked == "no"
     page.wait_for_timeout(200)
@@ -188,7 +193,10 @@ def test_an_error_stands_where_it_was_made(page: Page) -> None:
     assert page.get_by_test_id("tokens").get_attribute("aria-invalid") == "true"
     fault.get_by_role("button").click()
     chosen = page.evaluate(
-        "() => { const b = document.querySelector('textarea.ids'); return b.value.slice(b.selectionStart, b.selectionEnd); }"
+        """() => {
+          const box = document.querySelector("textarea.ids");
+          return box.value.slice(box.selectionStart, box.selectionEnd);
+        }"""
     )
     assert chosen == "18446744073709551617"
     expect(page.get_by_test_id("request-A")).to_contain_text("not hashed")
@@ -273,7 +281,8 @@ def test_a_long_paste_goes_past_the_box(page: Page) -> None:
       const box = document.querySelector("[data-testid=tokens]");
       box.focus();
       box.select();
-      box.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+      const event = { clipboardData: data, bubbles: true, cancelable: true };
+      box.dispatchEvent(new ClipboardEvent("paste", event));
     }"""
     page.evaluate(paste, [50_000_000, "11, "])
     expect(page.get_by_test_id("notice-error")).to_contain_text("200 million characters")
@@ -309,7 +318,7 @@ def test_text_is_tokenized_by_a_real_tokenizer(page: Page) -> None:
     expect(page.get_by_test_id("tokens")).to_have_value("128000, 2675, 2567, 279, 3814, 1515, 13")
 
 
-TOKENIZER = {
+TOKENIZER: Json = {
     "version": "1.0",
     "truncation": None,
     "padding": None,
@@ -463,7 +472,7 @@ def test_base58_of_javascript_is_the_packages(page: Page) -> None:
         rng.getrandbits(rng.randrange(1, 65)) for _ in range(200)
     ]
     written = page.evaluate(
-        "async (list) => { const { base58 } = await import('./src/format.js'); return list.map(base58); }",
+        "async (list) => list.map((await import('./src/format.js')).base58)",
         [f"0x{number:016x}" for number in numbers],
     )
     assert written == [reference.base58(number) for number in numbers]
@@ -525,9 +534,9 @@ def test_the_back_button_undoes(page: Page) -> None:
         ("#nonsense", "not one of this page"),
         (
             "#v1."
-            + base64.urlsafe_b64encode(
-                zlib.compress(b'{"v":1,"r":[]}', 9)[2:-4]
-            ).decode().rstrip("="),
+            + base64.urlsafe_b64encode(zlib.compress(b'{"v":1,"r":[]}', 9)[2:-4])
+            .decode()
+            .rstrip("="),
             "does not hold",
         ),
     ],
@@ -575,10 +584,12 @@ def test_exports_name_their_contract(page: Page) -> None:
         *("export-strip", "export-key", "export-chain", "export-tree", "export-state"),
     ):
         name, text = saved(page, testid)
-        assert "documented" in name and "bs16" in name, name
+        assert "documented" in name
+        assert "bs16" in name
         assert len(text) > 200
         if name.endswith(".svg"):
-            assert text.startswith("<svg") and "contract documented" in text
+            assert text.startswith("<svg")
+            assert "contract documented" in text
             assert "class=" not in text
 
 
@@ -659,9 +670,7 @@ def test_everything_can_be_reached_by_tab(page: Page) -> None:
     ("width", "height", "scheme"),
     [(360, 740, "light"), (360, 740, "dark"), (1440, 900, "dark"), (3840, 2160, "light")],
 )
-def test_nothing_sticks_out(
-    page: Page, width: int, height: int, scheme: str
-) -> None:
+def test_nothing_sticks_out(page: Page, width: int, height: int, scheme: str) -> None:
     """From a phone to 4K, in both themes: no sideways scrolling, and the strip shows rows."""
     page.set_viewport_size({"width": width, "height": height})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
@@ -685,7 +694,8 @@ def test_without_motion_nothing_moves(open_page: Open) -> None:
     moving = page.evaluate(
         """() => [...document.querySelectorAll("*")].filter((e) => {
           const css = getComputedStyle(e);
-          return css.transitionDuration.split(",").some((d) => parseFloat(d) > 0) || css.animationName !== "none";
+          const takes = css.transitionDuration.split(",").some((d) => parseFloat(d) > 0);
+          return takes || css.animationName !== "none";
         }).length"""
     )
     assert moving == 0
@@ -699,7 +709,8 @@ def axe(page: Page) -> list[str]:
     page.evaluate(AXE)
     found = page.evaluate(
         """async () => (await window.axe.run(document, { resultTypes: ["violations"] })).violations
-          .map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + n.failureSummary).join(" | ")}`)"""
+          .map((v) => `${v.id}: ${v.nodes.slice(0, 3)
+            .map((n) => n.html.slice(0, 160) + " " + n.failureSummary).join(" | ")}`)"""
     )
     return list(found)
 
@@ -729,9 +740,7 @@ def test_testids_are_in_the_table(page: Page) -> None:
     """web/README.md lists every test id that the page has, by its pattern."""
     readme = (WEB / "README.md").read_text("utf-8")
     table = re.findall(r"^\| `([^`]+)` \|", readme, re.M)
-    patterns = [
-        re.compile(re.sub(r"<\w+>", r"[\\w.-]+?", re.escape(row)) + r"\Z") for row in table
-    ]
+    patterns = [re.compile(re.sub(r"<\w+>", r"[\\w.-]+?", re.escape(row)) + r"\Z") for row in table]
     found = page.evaluate(
         "() => [...document.querySelectorAll('[data-testid]')].map((e) => e.dataset.testid)"
     )
@@ -816,7 +825,9 @@ def test_works_offline_once_loaded(chromium: Browser, site: str) -> None:
     until_ready(page)
     page.evaluate("async () => { await navigator.serviceWorker.ready; }")
     for _ in range(200):
-        if page.evaluate("async () => (await caches.keys()).length && !!navigator.serviceWorker.controller"):
+        if page.evaluate(
+            "async () => (await caches.keys()).length && !!navigator.serviceWorker.controller"
+        ):
             break
         page.wait_for_timeout(100)
     context.set_offline(True)

@@ -9,9 +9,11 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from bridge import Bridge
+
 from tests.vectors import cases, expand_text, expand_tokens
 
-from .test_bridge import Bridge, call, pack, random_request
+from .test_bridge import call, pack, random_request
 
 HERE = Path(__file__).resolve().parent
 Json = dict[str, Any]

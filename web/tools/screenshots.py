@@ -1,6 +1,6 @@
 """Take the screenshots of the README, in Debian's Chromium, of a served `dist/`.
 
-    python3 web/tools/screenshots.py http://localhost:8008/ [DIRECTORY]
+python3 web/tools/screenshots.py http://localhost:8008/ [DIRECTORY]
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ SETTLE = """async () => {
   const { act, store } = window.kvhash;
   for (let calm = 0; calm < 4;) {
     await new Promise((done) => setTimeout(done, 50));
-    calm = act.running || act.dirty.size || store.scheduled || Object.keys(act.timers).length ? 0 : calm + 1;
+    const busy = act.running || act.dirty.size || store.scheduled;
+    calm = busy || Object.keys(act.timers).length ? 0 : calm + 1;
   }
 }"""
 DESKTOP = (1440, 980)
