@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from .errors import FieldTypeError, FieldValueError, require_text
 from .kernel import xxh3_64
-from .values import Frozen, _set
+from .values import Frozen, set_field
 
 _U64 = 0xFFFFFFFFFFFFFFFF
 
@@ -65,7 +65,7 @@ class Contract(Frozen):
         derive: Callable[[str | None, str | None], int],
     ) -> None:
         super().__init__(name=name, chain_seed=chain_seed, matches=matches, _derive=derive)
-        _set(self, "_unsalted", derive(None, None))
+        set_field(self, "_unsalted", derive(None, None))
 
     def salt_hash(self, salt: str | None = None, lora_name: str | None = None) -> int:
         """The u64 that seeds every block hash of a request; "" counts as absent.

@@ -17,7 +17,7 @@ from .errors import (
     OverlappingError,
     require_uint,
 )
-from .values import Frozen, _set
+from .values import Frozen, set_field
 
 
 class RequestMmObjectInfo(Frozen):
@@ -37,9 +37,9 @@ class RequestMmObjectInfo(Frozen):
     length: int
 
     def __init__(self, mm_hash: int, offset: int, length: int) -> None:
-        _set(self, "mm_hash", require_uint(mm_hash, "mm_hash"))
-        _set(self, "offset", require_uint(offset, "offset"))
-        _set(self, "length", require_uint(length, "length"))
+        set_field(self, "mm_hash", require_uint(mm_hash, "mm_hash"))
+        set_field(self, "offset", require_uint(offset, "offset"))
+        set_field(self, "length", require_uint(length, "length"))
 
     @property
     def end(self) -> int:

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
 
     _F = TypeVar("_F", bound="Frozen")
 
-_set = object.__setattr__
+set_field = object.__setattr__
+_set = set_field
 
 
 class Frozen:
@@ -21,7 +22,7 @@ class Frozen:
         if sorted(values) != sorted(self._fields):
             raise TypeError(f"{type(self).__name__} takes exactly {', '.join(self._fields)}")
         for name, value in values.items():
-            _set(self, name, value)
+            set_field(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable: {name} cannot be set")
@@ -52,5 +53,5 @@ def restore(kind: type[_F], values: tuple[object, ...]) -> _F:
     """A value of its fields in order, trusted: for unpickling and for changed copies."""
     new = kind.__new__(kind)
     for name, value in zip(kind._fields, values):
-        _set(new, name, value)
+        set_field(new, name, value)
     return new
