@@ -158,8 +158,8 @@ def run_ring(ring: str, env: dict[str, str]) -> Result:
     result = read_report(ring, report, status, seconds)
     say(f"{ring}: {'FAILED' if result.failed or result.problem else 'ok'}, {seconds:.0f} s")
     if result.failed or result.problem:
-        tail = log.read_text("utf-8", "replace").splitlines()[-60:]
-        say("\n".join(f"  {ring} | {line}" for line in tail))
+        tail = log.read_text("utf-8", "replace").splitlines()[-50:]
+        say("\n".join(f"  {ring} | {line[:200]}" for line in tail))
     return result
 
 
