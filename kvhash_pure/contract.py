@@ -7,11 +7,16 @@ Frames, PLH layout, text and bytes are the same in all rows and do not live here
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from .errors import FieldTypeError, FieldValueError, require_text
 from .kernel import xxh3_64
 from .values import Frozen, set_field
+
+TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Optional
+
+    _Derive = Callable[[Optional[str], Optional[str]], int]
 
 _U64 = 0xFFFFFFFFFFFFFFFF
 
@@ -54,16 +59,10 @@ class Contract(Frozen):
     name: str
     chain_seed: int
     matches: str
-    _derive: Callable[[str | None, str | None], int]
+    _derive: _Derive
     _unsalted: int
 
-    def __init__(
-        self,
-        name: str,
-        chain_seed: int,
-        matches: str,
-        derive: Callable[[str | None, str | None], int],
-    ) -> None:
+    def __init__(self, name: str, chain_seed: int, matches: str, derive: _Derive) -> None:
         super().__init__(name=name, chain_seed=chain_seed, matches=matches, _derive=derive)
         set_field(self, "_unsalted", derive(None, None))
 
@@ -82,12 +81,11 @@ class Contract(Frozen):
     @staticmethod
     def named(name: str) -> Contract:
         """The contract of that name; FieldValueError names the known ones otherwise."""
-        if not isinstance(name, str):
-            raise FieldTypeError(field="contract", value=name, expected=_known_names())
-        for row in CONTRACTS:
-            if row.name == name:
-                return row
-        raise FieldValueError(field="contract", value=name, expected=_known_names())
+        rows = {row.name: row for row in CONTRACTS}
+        if isinstance(name, str) and name in rows:
+            return rows[name]
+        problem = FieldValueError if isinstance(name, str) else FieldTypeError
+        raise problem(field="contract", value=name, expected=f"one of {', '.join(map(repr, rows))}")
 
     def __repr__(self) -> str:
         return f"Contract.named({self.name!r})"
@@ -103,18 +101,11 @@ DYNAMO_1_3 = Contract(
 CONTRACTS = (DOCUMENTED, DYNAMO_1_3)
 
 
-def _known_names() -> str:
-    return "one of " + ", ".join(repr(row.name) for row in CONTRACTS)
-
-
 def require_contract(value: object) -> Contract:
     """`value` if it is a Contract, else an error (a name is not silently looked up)."""
     if not isinstance(value, Contract):
-        raise FieldTypeError(
-            field="contract",
-            value=value,
-            expected="a Contract: DOCUMENTED, DYNAMO_1_3 or Contract.named(…)",
-        )
+        expected = "a Contract: DOCUMENTED, DYNAMO_1_3 or Contract.named(…)"
+        raise FieldTypeError(field="contract", value=value, expected=expected)
     return value
 
 
