@@ -69,19 +69,17 @@ def validate_and_sort_mm_info(
     tokens_len = require_uint(tokens_len, "tokens_len", limit=U64_LIMIT << 1)
     if mm_info is None:
         return ()
-    try:
-        runs = tuple(mm_info)
-    except TypeError:
+    if not isinstance(mm_info, Iterable):
         raise FieldTypeError(
             field="mm_info", value=mm_info, expected="an iterable of RequestMmObjectInfo"
-        ) from None
-    if not runs:
-        return ()
-    for i, run in enumerate(runs):
+        )
+    runs: list[RequestMmObjectInfo] = []
+    for run in mm_info:  # looked at as they come: what is no run may go on for ever
         if not isinstance(run, RequestMmObjectInfo):
             raise FieldTypeError(
-                field="mm_info", index=i, value=run, expected="a RequestMmObjectInfo"
+                field="mm_info", index=len(runs), value=run, expected="a RequestMmObjectInfo"
             )
+        runs.append(run)
     # Sorted first, then checked one by one: which error wins is the original's rule.
     order = sorted(range(len(runs)), key=lambda i: runs[i].offset)
     before: int | None = None

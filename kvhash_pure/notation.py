@@ -6,7 +6,14 @@ from __future__ import annotations
 
 from operator import index as as_int
 
-from .errors import U64_LIMIT, U128_LIMIT, FieldTypeError, FieldValueError, KvHashingError
+from .errors import (
+    U64_LIMIT,
+    U128_LIMIT,
+    FieldTypeError,
+    FieldValueError,
+    KvHashingError,
+    is_integer_type,
+)
 from .lineage import PositionalLineageHash
 from .results import Result
 from .strict_json import hex64, hex128, loads
@@ -68,8 +75,8 @@ def read(value: object, index: int | None) -> tuple[Reading, ...]:
     elif isinstance(value, (bytes, bytearray)) or are_octets(value):
         data = bytes(value)  # type: ignore[call-overload]
         found = [("bytes", 128, int.from_bytes(data, "big"))] * (len(data) == 16)
-    elif hasattr(value, "__index__") and not isinstance(value, bool):
-        found = _read_number(as_int(value))
+    elif is_integer_type(type(value)):
+        found = _read_number(as_int(value))  # type: ignore[arg-type]
     else:
         raise FieldTypeError(field="observed", index=index, value=value, expected=NOTATIONS)
     if not found:

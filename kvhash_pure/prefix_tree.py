@@ -61,14 +61,15 @@ def prefix_groups(requests: Iterable[Request], block_size: int) -> PrefixTree:
     Raises KvHashingError kinds.
     """
     size = require_block_size(block_size)
-    try:
-        given = list(requests)
-    except TypeError:
-        expected = "an iterable of requests"
-        raise FieldTypeError(field="requests", value=requests, expected=expected) from None
-    for i, request in enumerate(given):
+    if not isinstance(requests, Iterable):
+        raise FieldTypeError(field="requests", value=requests, expected="an iterable of requests")
+    given: list[Request] = []
+    for request in requests:
         if not isinstance(request, Request):
-            raise FieldTypeError(field="requests", index=i, value=request, expected="a Request")
+            raise FieldTypeError(
+                field="requests", index=len(given), value=request, expected="a Request"
+            )
+        given.append(request)
     lines = [request.sequence_hashes(size) for request in given]
     edges = _edges(given, lines, size)
     total = sum(map(len, lines))

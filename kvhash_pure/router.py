@@ -138,15 +138,21 @@ def hash_mm_identifier(text: str) -> int | None:
     return xxh3_64(text.encode("utf-8"), 0) if text else None
 
 
+def _require_request(value: object) -> Request:
+    if not isinstance(value, Request):
+        raise FieldTypeError(field="request", value=value, expected="a Request")
+    return value
+
+
 def block_mm_infos_from_runs(request: Request, block_size: int) -> list[dict[str, object] | None]:
     """`block_mm_infos` of a request's runs: an entry for each block, the tail included.
 
     In one block an object counts once, however many of its runs are there; `offsets` are pairs
     [start, end) within the block.
     """
-    size = require_block_size(block_size)
+    runs, size = _require_request(request).mm_info, require_block_size(block_size)
     found: dict[int, dict[int, list[tuple[int, int]]]] = {}
-    for run in request.mm_info:
+    for run in runs:
         for i in range(run.offset // size, (run.end - 1) // size + 1):
             span = max(run.offset - i * size, 0), min(run.end - i * size, size)
             found.setdefault(i, {}).setdefault(run.mm_hash, []).append(span)
@@ -212,7 +218,7 @@ def representations(request: Request, block_size: int) -> list[BlockRepresentati
     the runs', its tokens those of the request, also where placeholders stand.
     """
     size = require_block_size(block_size)
-    rows = [request.under(contract).into_blocks(size) for contract in CONTRACTS]
+    rows = [_require_request(request).under(contract).into_blocks(size) for contract in CONTRACTS]
     objects = _mm_hashes(block_mm_infos_from_runs(request, size))
     seed = DYNAMO_1_3.salt_hash(request.salt, request.lora_name)
     local = _local_hashes(request._packed, size, size, objects, seed)

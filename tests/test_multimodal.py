@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
+from collections.abc import Iterator
 from itertools import permutations
 from typing import Any
 
@@ -138,3 +140,19 @@ def test_the_number_of_tokens_is_a_number(wrong: Any) -> None:
         validate_and_sort_mm_info([Run(1, 0, 1)], wrong)
     with rejected(FieldValueError, "tokens_len", value=-1):
         validate_and_sort_mm_info([Run(1, 0, 1)], -1)
+
+
+def test_what_is_no_run_is_told_at_once() -> None:
+    """However many there are: a range of 2^70 is not walked, nor is what never ends."""
+    for endless in (range(2**70), itertools.count()):
+        with rejected(FieldTypeError, "mm_info", index=0, value=0):
+            validate_and_sort_mm_info(endless, 10)  # type: ignore[arg-type]
+
+
+def test_an_iterator_that_fails_fails_with_its_own_error() -> None:
+    def broken() -> Iterator[RequestMmObjectInfo]:
+        yield Run(1, 0, 1)
+        raise TypeError("the caller's own")
+
+    with pytest.raises(TypeError, match="the caller's own"):
+        validate_and_sort_mm_info(broken(), 10)
