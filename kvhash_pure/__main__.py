@@ -106,8 +106,8 @@ def _block_size(text: str) -> int:
 
 def _open(path: str) -> IO[bytes]:
     if path == "-":
-        if sys.stdin is None:  # after `<&-`
-            raise Failure("cannot read standard input: it is closed")
+        if sys.stdin is None or sys.stdin.closed:  # after `<&-`, or `- -`
+            raise Failure("cannot read standard input: it is closed, or named twice")
         return sys.stdin.buffer
     try:
         return open(path, "rb")

@@ -544,6 +544,10 @@ def test_a_stream_that_breaks(run: Runner, monkeypatch: pytest.MonkeyPatch) -> N
     run("selftest").complains("Input/output error")
 
 
+def test_standard_input_twice(run: Runner) -> None:
+    run("compare", "-", "-", stdin=json.dumps(REQUEST)).complains("named twice")
+
+
 def test_a_reader_gone_in_this_process(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody reads any more, so nobody is told."""
 
@@ -573,7 +577,9 @@ def test_closed_streams(
     """`<&-` and `>&-` leave None in sys: nothing to read, nowhere to write."""
     monkeypatch.setattr("sys.stdin", None)
     assert main(["hash", "-"]) == 2
-    assert capsys.readouterr().err == "kvhash_pure: cannot read standard input: it is closed\n"
+    assert capsys.readouterr().err == (
+        "kvhash_pure: cannot read standard input: it is closed, or named twice\n"
+    )
     monkeypatch.setattr("sys.stdout", None)
     assert main(["selftest"]) == 0
 
