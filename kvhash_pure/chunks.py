@@ -13,13 +13,13 @@ from struct import pack, unpack
 
 from .blocks import block_hashes
 from .contract import Contract
-from .encoding import _U32_CODE
+from .encoding import U32_CODE
 from .kernel import chain
 from .multimodal import RequestMmObjectInfo
 
-_TOKEN_CODE = _U32_CODE or "Q"
+_TOKEN_CODE = U32_CODE or "Q"
 # Whether an array's memory is what is hashed: u32, little-endian.
-_IS_PACKED = sys.byteorder == "little" and _U32_CODE is not None
+_IS_PACKED = sys.byteorder == "little" and U32_CODE is not None
 
 
 class Chunk:

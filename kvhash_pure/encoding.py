@@ -15,7 +15,6 @@ from .errors import (
     U32_LIMIT,
     U64_LIMIT,
     FieldTypeError,
-    FieldValueError,
     KvHashingError,
     is_integer_type,
     require_uint,
@@ -48,10 +47,8 @@ PLAIN_SLOT_BYTES, FRAMED_SLOT_BYTES, _ = (
 )
 
 _TOKEN = "a token: an integer, 0 to 2^32 - 1"
-_UNORDERED = (set, frozenset, dict)
-_AMBIGUOUS = (bytes, bytearray)
 # Neither C nor Python promises 4 bytes to any of array's type codes.
-_U32_CODE = next((code for code in "IL" if array(code).itemsize == 4), None)
+U32_CODE = next((code for code in "IL" if array(code).itemsize == 4), None)
 # Before 3.10, array takes whatever has __int__ (a Decimal) for an integer.
 _TAKES_INT_METHOD = sys.version_info < (3, 10)
 _IN_PYPY = sys.implementation.name == "pypy"
@@ -66,18 +63,12 @@ def pack_tokens(tokens: Tokens, field: str = "tokens") -> bytes:
     the first token that is no u32; `bytes` are refused, because they could mean items or memory.
     """
     kind = type(tokens)
-    if kind is list or kind is tuple:
+    if kind is list or kind is tuple or kind is range:
         return _pack_ints(tokens, field)  # type: ignore[arg-type]
-    if kind is range:
-        _check_range(tokens, field)  # type: ignore[arg-type]
-        return _pack_ints(tokens, field)  # type: ignore[arg-type]
-    if isinstance(tokens, _AMBIGUOUS):
-        raise FieldTypeError(
-            field=field,
-            value=tokens,
-            expected="token ids, not raw bytes: pass list(data) or memoryview(data).cast(…)",
-        )
-    if isinstance(tokens, (str, *_UNORDERED)):
+    if isinstance(tokens, (bytes, bytearray)):
+        expected = "token ids, not raw bytes: pass list(data) or memoryview(data).cast(…)"
+        raise FieldTypeError(field=field, value=tokens, expected=expected)
+    if isinstance(tokens, (str, set, frozenset, dict)):
         raise FieldTypeError(field=field, value=tokens, expected="an ordered iterable of tokens")
     try:
         view = memoryview(tokens)  # type: ignore[arg-type]
@@ -98,23 +89,12 @@ def pack_tokens(tokens: Tokens, field: str = "tokens") -> bytes:
     return _pack_ints(values, field)
 
 
-def _check_range(tokens: range, field: str) -> None:
-    """Both ends fit, so all do: a huge range is refused before it is walked."""
-    if not tokens or (0 <= tokens[0] < U32_LIMIT and 0 <= tokens[-1] < U32_LIMIT):
-        return
-    index = 0
-    if 0 <= tokens[0] < U32_LIMIT:  # the first step over the edge that it walks towards
-        room = U32_LIMIT - 1 - tokens.start if tokens.step > 0 else tokens.start
-        index = room // abs(tokens.step) + 1
-    raise FieldValueError(field=field, index=index, value=tokens[index], expected=_TOKEN)
-
-
 def _pack_ints(values: Sequence[int], field: str) -> bytes:
     try:
-        if _U32_CODE is None:
+        if U32_CODE is None:
             packed = pack(f"<{len(values)}I", *values)
         else:
-            items = array(_U32_CODE, values)
+            items = array(U32_CODE, values)
             if sys.byteorder == "big":
                 items.byteswap()
             packed = items.tobytes()
@@ -160,22 +140,14 @@ def _raise_bad_token(values: Sequence[object], field: str) -> None:
 
 def _pack_buffer(view: memoryview, field: str) -> bytes:
     if view.ndim != 1:
-        raise FieldTypeError(
-            f"{field} has {view.ndim} dimensions; expected 1",
-            field=field,
-            value=view.ndim,
-            expected="1 dimension",
-        )
+        message = f"{field} has {view.ndim} dimensions; expected 1"
+        raise FieldTypeError(message, field=field, value=view.ndim, expected="1 dimension")
     order, code = view.format[:-1], view.format[-1:]
     little = order == "<" or (order in ("", "@", "=") and sys.byteorder == "little")
     if order not in ("", "@", "=", "<", ">", "!") or code not in "bBhHiIlLqQnN":
-        raise FieldTypeError(
-            f"{field} has items of format {view.format!r}; expected integers",
-            field=field,
-            index=0 if len(view) else None,
-            value=view.format,
-            expected=_TOKEN,
-        )
+        message = f"{field} has items of format {view.format!r}; expected integers"
+        index = 0 if len(view) else None
+        raise FieldTypeError(message, field=field, index=index, value=view.format, expected=_TOKEN)
     code = _INTEGER_CODES[view.itemsize][code.isupper()]
     data = view.tobytes()
     if little and code == "I":
@@ -190,30 +162,30 @@ def block_segments(
     first: int,
     stop: int,
     base: int = 0,
-) -> Iterator[tuple[memoryview, int]]:
+) -> Iterator[tuple[bytes | bytearray, int]]:
     """Blocks first … stop - 1 as `(bytes, bytes a block)`, equally encoded neighbours together.
 
     `packed` holds 4 bytes a slot, from block `base` on; `runs` are valid and sorted. Costs
     O(slots) and no Python step for a single slot.
     """
-    view = memoryview(packed)
     position = first
     plain_bytes = PLAIN_SLOT_BYTES * block_size
     skipped = base * plain_bytes
-    touched = _touched_blocks(runs, block_size, first, stop) if runs else ()
+    touched = touched_blocks(runs, block_size, first, stop) if runs else ()
     for start, end, touching in touched:
         if position < start:
             low, high = position * plain_bytes - skipped, start * plain_bytes - skipped
-            yield view[low:high], plain_bytes
+            yield packed[low:high], plain_bytes
         tokens = packed[start * plain_bytes - skipped : end * plain_bytes - skipped]
-        frames = _frames(tokens, touching, start * block_size)
-        yield memoryview(frames), FRAMED_SLOT_BYTES * block_size
+        frames = framed_slots(tokens, touching, start * block_size)
+        yield frames, FRAMED_SLOT_BYTES * block_size
         position = end
     if position < stop:
-        yield view[position * plain_bytes - skipped : stop * plain_bytes - skipped], plain_bytes
+        low, high = position * plain_bytes - skipped, stop * plain_bytes - skipped
+        yield packed[low:high], plain_bytes
 
 
-def _touched_blocks(
+def touched_blocks(
     runs: Sequence[RequestMmObjectInfo], block_size: int, first: int, stop: int
 ) -> Iterator[tuple[int, int, Sequence[RequestMmObjectInfo]]]:
     """Ranges of blocks that some run touches, ascending, disjoint, cut to first … stop; and
@@ -235,7 +207,7 @@ def _touched_blocks(
         yield start, end, runs[since:]
 
 
-def _frames(tokens: bytes, runs: Sequence[RequestMmObjectInfo], start: int) -> bytearray:
+def framed_slots(tokens: bytes, runs: Sequence[RequestMmObjectInfo], start: int) -> bytearray:
     """13-byte frames of packed `tokens`, the first of them at slot `start`, column by column."""
     width = FRAMED_SLOT_BYTES
     stop = start + len(tokens) // PLAIN_SLOT_BYTES
@@ -270,4 +242,4 @@ def compute_block_bytes_with_mm(
     runs = validate_and_sort_mm_info(mm_runs, U64_LIMIT)
     if not any(run.offset < stop and run.end > start for run in runs):
         return packed
-    return bytes(_frames(packed, runs, start))
+    return bytes(framed_slots(packed, runs, start))

@@ -10,7 +10,7 @@ from itertools import product
 
 from .blocks import block_hashes
 from .contract import CONTRACTS
-from .encoding import _touched_blocks
+from .encoding import touched_blocks
 from .errors import FieldTypeError, FieldValueError, require_block_size
 from .kernel import chain
 from .lineage import MAX_BLOCKS, PositionalLineageHash
@@ -177,7 +177,7 @@ def _block_hashes(request: Request, size: int, seed: int, given: list[int] | Non
     if given is None:
         return block_hashes(request._packed, size, request.mm_info, seed, 0, stop)
     ignored = given[:]
-    for first, last, _ in _touched_blocks(request.mm_info, size, 0, stop):
+    for first, last, _ in touched_blocks(request.mm_info, size, 0, stop):
         ignored[first:last] = block_hashes(request._packed, size, (), seed, first, last)
     return ignored
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .encoding import FRAMED_SLOT_BYTES, PLAIN_SLOT_BYTES, _frames
+from .encoding import FRAMED_SLOT_BYTES, PLAIN_SLOT_BYTES, framed_slots
 from .multimodal import RequestMmObjectInfo
 from .request import Request
 
@@ -32,7 +32,7 @@ _NEAR, _FAR = 1 << 10, 1 << 14
 def stream(request: Request, framed: bool) -> tuple[int, bytes]:
     """Bytes a slot, and what is hashed of each slot; requests with runs must be `framed`."""
     if framed:
-        return FRAMED_SLOT_BYTES, bytes(_frames(request._packed, request.mm_info, 0))
+        return FRAMED_SLOT_BYTES, bytes(framed_slots(request._packed, request.mm_info, 0))
     return PLAIN_SLOT_BYTES, request._packed
 
 
