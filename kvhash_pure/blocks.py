@@ -14,7 +14,7 @@ from .kernel import chain, hash_blocks, xxh3_64
 from .lineage import PositionalLineageHash, lineage_hashes
 from .multimodal import RequestMmObjectInfo
 from .strict_json import loads
-from .values import Frozen, _set
+from .values import Frozen, set_field
 
 
 class UniversalBlock(Frozen):
@@ -30,10 +30,10 @@ class UniversalBlock(Frozen):
     plh: PositionalLineageHash
 
     def __init__(self, block_hash: int, plh: PositionalLineageHash) -> None:
-        _set(self, "block_hash", require_uint(block_hash, "block_hash"))
+        set_field(self, "block_hash", require_uint(block_hash, "block_hash"))
         if not isinstance(plh, PositionalLineageHash):
             raise FieldTypeError(field="plh", value=plh, expected="a PositionalLineageHash")
-        _set(self, "plh", plh)
+        set_field(self, "plh", plh)
 
     @property
     def position(self) -> int:
@@ -70,8 +70,8 @@ class UniversalBlock(Frozen):
     def to_msgpack(self) -> bytes:
         """The original's MessagePack form: array of 2, u64 in its smallest form, bin of 16."""
         value = self.block_hash
-        prefix, width = next((p, w) for limit, p, w in _MSGPACK_UINTS if value < limit)
-        return b"\x92" + prefix + value.to_bytes(width, "big") + b"\xc4\x10" + bytes(self.plh)
+        marker, width = next((m, w) for limit, m, w in _MSGPACK_UINTS if value < limit)
+        return b"\x92" + marker + value.to_bytes(width, "big") + b"\xc4\x10" + bytes(self.plh)
 
     @classmethod
     def from_msgpack(
@@ -80,24 +80,18 @@ class UniversalBlock(Frozen):
         """The block of `to_msgpack` or of rmp_serde. The contract is not in the form."""
         if not isinstance(data, (bytes, bytearray)):
             raise FieldTypeError(field="block", value=data, expected="bytes")
-        for _, prefix, width in _MSGPACK_UINTS:
-            head = b"\x92" + prefix
-            start = len(head)
-            if (
-                len(data) == start + width + 18
-                and data.startswith(head)
-                and data[start + width : start + width + 2] == b"\xc4\x10"
-            ):
-                block_hash = int.from_bytes(data[start : start + width], "big")
-                if prefix or block_hash < 0x80:
-                    plh = PositionalLineageHash.from_bytes(data[-16:], contract)
-                    return cls(block_hash, plh)
-        raise FieldValueError(
-            field="block", value=bytes(data), expected="MessagePack: [unsigned integer, bin of 16]"
-        )
+        number = data[1:-18]
+        framed = data[:1] == b"\x92" and data[-18:-16] == b"\xc4\x10"
+        for limit, marker, width in _MSGPACK_UINTS:
+            value = int.from_bytes(number[len(marker) :], "big")
+            fits = number.startswith(marker) and len(number) == len(marker) + width
+            if framed and fits and value < limit:
+                return cls(value, PositionalLineageHash.from_bytes(data[-16:], contract))
+        expected = "MessagePack: [unsigned integer, bin of 16]"
+        raise FieldValueError(field="block", value=bytes(data), expected=expected)
 
 
-# Value below, prefix byte, bytes of the value: MessagePack's unsigned integers.
+# MessagePack's unsigned integers: value below, marker, bytes of the value.
 _MSGPACK_UINTS = (
     (1 << 7, b"", 1),
     (1 << 8, b"\xcc", 1),
@@ -125,6 +119,12 @@ def block_hashes(
     return result
 
 
+# The slots' own setters: a third of the cost of object.__setattr__ on CPython. Made once, or PyPy's
+# compiler would not know them.
+_set_hash = UniversalBlock.block_hash.__set__  # type: ignore[attr-defined,misc]
+_set_plh = UniversalBlock.plh.__set__  # type: ignore[attr-defined,misc]
+
+
 def make_blocks(
     hashes: Sequence[int],
     contract: Contract,
@@ -135,15 +135,13 @@ def make_blocks(
     """Blocks of consecutive block hashes, chained from `parent` unless their `sequence_hashes`
     are there already; trusts its input.
     """
-    new, cls = object.__new__, UniversalBlock
-    set_hash = cls.block_hash.__set__  # type: ignore[attr-defined,misc]
-    set_plh = cls.plh.__set__  # type: ignore[attr-defined,misc]
+    new, set_hash, set_plh = object.__new__, _set_hash, _set_plh
     if sequence_hashes is None:
         sequence_hashes = chain(list(hashes), contract.chain_seed, parent)
     plhs = lineage_hashes(sequence_hashes, contract, first_position, parent)
     blocks = []
     for block_hash, plh in zip(hashes, plhs):
-        block = new(cls)
+        block = new(UniversalBlock)
         set_hash(block, block_hash)
         set_plh(block, plh)
         blocks.append(block)

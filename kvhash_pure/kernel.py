@@ -7,8 +7,8 @@ All forms give the results of `xxh3.py`, which is the specification.
 from __future__ import annotations
 
 try:
-    from .kernel_pypy import chain, chain_blocks, hash_blocks, xxh3_64
+    from .kernel_pypy import chain, chain_blocks, hash_and_chain, hash_blocks, xxh3_64
 except ImportError:  # no __pypy__.intop here
-    from .kernel_cpython import chain, chain_blocks, hash_blocks, xxh3_64
+    from .kernel_cpython import chain, chain_blocks, hash_and_chain, hash_blocks, xxh3_64
 
-__all__ = ["chain", "chain_blocks", "hash_blocks", "xxh3_64"]
+__all__ = ["chain", "chain_blocks", "hash_and_chain", "hash_blocks", "xxh3_64"]

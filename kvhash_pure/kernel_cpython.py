@@ -4,8 +4,8 @@ What is the same for each 64-bit lane (keying, sums, avalanches, scrambles) is d
 big int that holds the lanes of all blocks: 1 to 10 ns a lane instead of 30 for each operation.
 Only products of lanes are left to functions that are written out for a block: `unrolled`.
 
-Before that, blocks are copied so that no two reads overlap, which leaves two shapes for all
-lengths: 16-byte lanes up to 240 bytes, 64-byte stripes above. The algorithm as a thing to read is
+Blocks are first copied so that no two reads overlap, which leaves two shapes for all lengths:
+16-byte lanes up to 240 bytes, 64-byte stripes above. The algorithm as a thing to read is
 `xxh3.py`, whose names are kept here; checks of input are elsewhere.
 """
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Union
 
     Payload = Union[bytes, bytearray, memoryview]
+    Segments = Iterable[tuple[Payload, int]]
     Unpack = Callable[[bytes], Iterable[tuple[int, ...]]]
     Folds = Callable[[Iterable[tuple[int, ...]]], list[int]]
 
@@ -59,15 +60,21 @@ def chain(block_hashes: list[int], chain_seed: int, parent: int | None = None) -
     return _chain([block_hash ^ flip_hi for block_hash in block_hashes], flip_lo, flip_hi, parent)
 
 
-def chain_blocks(
-    segments: Iterable[tuple[Payload, int]], seed: int, chain_seed: int, parent: int | None = None
-) -> list[int]:
-    """`chain` of the block hashes of `(payload, block_bytes)` segments, keyed in bulk."""
+def chain_blocks(segments: Segments, seed: int, chain_seed: int) -> list[int]:
+    """`chain` of the block hashes of `(payload, block_bytes)` segments, from the root."""
     flip_lo, flip_hi = _flips_9to16(chain_seed)
     flipped: list[int] = []
     for payload, block_bytes in segments:
         flipped += _hash_blocks(payload, block_bytes, seed, flip_hi)
-    return _chain(flipped, flip_lo, flip_hi, parent)
+    return _chain(flipped, flip_lo, flip_hi, None)
+
+
+def hash_and_chain(segments: Segments, seed: int, chain_seed: int) -> tuple[list[int], list[int]]:
+    """The block hashes of the segments, and `chain_blocks` of them."""
+    hashes: list[int] = []
+    for payload, block_bytes in segments:
+        hashes += _hash_blocks(payload, block_bytes, seed, 0)
+    return hashes, chain(hashes, chain_seed)
 
 
 def xxh3_64(data: object, seed: int = 0) -> int:
@@ -143,10 +150,7 @@ def _avalanche(lanes: int) -> int:
     return lanes ^ lanes >> 32 & _LOW32
 
 
-# Keys of the last few seeds are kept: a stream would pay for them at each block.
-
-
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=16)  # the last few seeds: a stream would pay for its keys at each block
 def _key(secret: bytes, seed: int, count: int) -> int:
     """The lanes of `secret`, by turns + seed and - seed, `count` times over."""
     signs = _lanes((seed, -seed & M64), len(secret) // 16)

@@ -1,16 +1,14 @@
 """XXH3-64 of many blocks for PyPy's compiler: machine words from `__pypy__.intop`, plain loops.
 
-`intop` has 64-bit operations that wrap. Python's own leave the machine word at the first product,
-at 10 to 35 times the cost. So all words here are *signed*: constants of 2^63 and above are held as
-negative numbers, and only results become unsigned. No operation gives the high half of a product:
-`_mul128_fold64` adds it up from four products of 32 bits.
+`intop` has 64-bit operations that wrap; Python's own leave the machine word at the first product,
+at 10 to 35 times the cost. So words are *signed* here, and only results become unsigned. None
+gives the high half of a product: `_mul128_fold64` adds it up from four products of 32 bits.
 
-What the compiler likes, and so the shape of the code: `unpack_from` with a constant format (a
-plain load at any alignment, 1 to 2 ns a word; copying blocks into arrays costs more than hashing
-them), steps of 64 bytes written out (half the time of a loop over 16), nothing longer (a whole
-block of 512 bytes written out exceeds its limit and is interpreted, 40 times slower), lists
-rather than arrays for output. The algorithm as a thing to read is `xxh3.py`, whose names are kept
-here; checks of input are elsewhere.
+The compiler likes `unpack_from` with a constant format (a plain load at any alignment; copying
+blocks into arrays costs more than hashing them), steps of 64 bytes written out (half the time of
+a loop over 16) but nothing longer (512 bytes written out exceed its limit and are interpreted, 40
+times slower), and lists for output. The algorithm as a thing to read is `xxh3.py`, whose names
+are kept here; checks of input are elsewhere.
 """
 
 from __future__ import annotations
@@ -23,16 +21,15 @@ from .xxh3 import SECRET, as_bytes, as_seed, hash_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import Union
 
     Payload = Union[bytes, bytearray, memoryview]
-    Operation = Callable[[int, int], int]
-    int_add: Operation
-    int_lshift: Operation
-    int_mul: Operation
-    int_sub: Operation
-    uint_rshift: Operation
+    Segments = Iterable[tuple[Payload, int]]
+
+    def operation(a: int, b: int) -> int: ...
+
+    int_add = int_lshift = int_mul = int_sub = uint_rshift = operation
 else:
     from __pypy__.intop import int_add, int_lshift, int_mul, int_sub, uint_rshift
 
@@ -41,13 +38,15 @@ def _signed(word: int) -> int:
     return word - (1 << 64) if word >> 63 else word
 
 
+def _unsigned(words: list[int]) -> list[int]:
+    return [word if word >= 0 else word + 0x10000000000000000 for word in words]
+
+
 _M32 = 0xFFFFFFFF
-_PRIME32_1 = xxh3.PRIME32_1
-_PRIME64_1 = _signed(xxh3.PRIME64_1)
-_PRIME_MX1 = _signed(xxh3.PRIME_MX1)
-_PRIME_MX2 = _signed(xxh3.PRIME_MX2)
+_PRIME32_1, _PRIME64_1 = xxh3.PRIME32_1, _signed(xxh3.PRIME64_1)
+_PRIME_MX1, _PRIME_MX2 = _signed(xxh3.PRIME_MX1), _signed(xxh3.PRIME_MX2)
 _ACC_INIT = tuple([_signed(word) for word in xxh3.ACC_INIT])
-_WORDS = unpack("<24q", SECRET)
+_WORDS = list(unpack("<24q", SECRET))
 _FLIP_4TO8 = _WORDS[1] ^ _WORDS[2]
 _FLIP_LO, _FLIP_HI = _WORDS[3] ^ _WORDS[4], _WORDS[5] ^ _WORDS[6]
 
@@ -63,43 +62,41 @@ def chain(block_hashes: list[int], chain_seed: int, parent: int | None = None) -
     return _unsigned(_chain(words, chain_seed, parent))
 
 
-def chain_blocks(
-    segments: Iterable[tuple[Payload, int]],
-    seed: int,
-    chain_seed: int,
-    parent: int | None = None,
-) -> list[int]:
-    """`chain` of the block hashes of `(payload, block_bytes)` segments, without 64-bit objects
-    in between.
-    """
-    words: list[int] = []
-    for payload, block_bytes in segments:
-        words += _hash_blocks(bytes(payload), block_bytes, seed)
-    return _unsigned(_chain(words, chain_seed, parent))
+def chain_blocks(segments: Segments, seed: int, chain_seed: int) -> list[int]:
+    """`chain` of the block hashes of `(payload, block_bytes)` segments, from the root."""
+    return _unsigned(_chain(_hash_segments(segments, seed), chain_seed, None))
+
+
+def hash_and_chain(segments: Segments, seed: int, chain_seed: int) -> tuple[list[int], list[int]]:
+    """The block hashes of the segments, and `chain_blocks` of them."""
+    words = _hash_segments(segments, seed)
+    return _unsigned(words), _unsigned(_chain(words, chain_seed, None))
 
 
 def xxh3_64(data: object, seed: int = 0) -> int:
     """`xxh3.xxh3_64`, faster."""
     payload, seed = as_bytes(data), as_seed(seed)
-    if len(payload) < 4:
+    length = len(payload)
+    if length < 4:
         return hash_bytes(payload, seed)
-    return _unsigned(_hash_blocks(payload, len(payload), seed))[0]
+    if 16 < length <= 128:
+        return _unsigned([_len_17to128(payload, length, _signed(seed))])[0]
+    return _unsigned(_hash_blocks(payload, length, seed))[0]
 
 
-def _unsigned(words: list[int]) -> list[int]:
-    return [word if word >= 0 else word + 0x10000000000000000 for word in words]
+def _hash_segments(segments: Segments, seed: int) -> list[int]:
+    words: list[int] = []
+    for payload, block_bytes in segments:
+        words += _hash_blocks(bytes(payload), block_bytes, seed)
+    return words
 
 
 def _hash_blocks(data: bytes, size: int, seed: int) -> list[int]:
-    if size > 240:
-        return _hash_long(data, size, _signed(seed))
-    if size > 16:
-        return _len_17to240(data, size, _signed(seed))
-    if size > 8:
-        return _len_9to16(data, size, _signed(seed))
-    if size > 3:
-        return _len_4to8(data, size, _signed(seed))
-    return [_signed(hash_bytes(data[i : i + size], seed)) for i in range(0, len(data), size)]
+    if size <= 3:
+        return [_signed(hash_bytes(data[i : i + size], seed)) for i in range(0, len(data), size)]
+    if size <= 16:
+        return (_len_9to16 if size > 8 else _len_4to8)(data, size, _signed(seed))
+    return (_hash_long if size > 240 else _len_17to240)(data, size, _signed(seed))
 
 
 def _mul128_fold64(a: int, b: int) -> int:
@@ -160,16 +157,38 @@ def _len_9to16(data: bytes, size: int, seed: int) -> list[int]:
 def _chain(words: list[int], chain_seed: int, parent: int | None) -> list[int]:
     seed = _signed(chain_seed)
     flip_lo, flip_hi = int_add(_FLIP_LO, seed), int_sub(_FLIP_HI, seed)
-    first = 0
-    if parent is None:
-        first = 1
-        last = words[0] if words else 0
-    else:
-        last = _signed(parent)
-    for i in range(first, len(words)):
+    last = _signed(parent) if parent is not None else words[0] if words else 0
+    for i in range(parent is None, len(words)):
         last = _mix_9to16(last ^ flip_lo, words[i] ^ flip_hi, 16)
         words[i] = last
     return words
+
+
+def _mix16b(data: bytes, at: int, word: int, seed: int) -> int:
+    lo, hi = unpack_from("<2q", data, at)
+    return _mul128_fold64(lo ^ int_add(_WORDS[word], seed), hi ^ int_sub(_WORDS[word + 1], seed))
+
+
+def _len_17to128(data: bytes, size: int, seed: int) -> int:
+    """One input: without a loop, the compiler makes it part of the caller's."""
+    acc = int_add(_mix16b(data, 0, 0, seed), _mix16b(data, size - 16, 2, seed))
+    if size > 32:
+        acc = int_add(acc, _mix16b(data, 16, 4, seed))
+        acc = int_add(acc, _mix16b(data, size - 32, 6, seed))
+    if size > 64:
+        acc = int_add(acc, _mix16b(data, 32, 8, seed))
+        acc = int_add(acc, _mix16b(data, size - 48, 10, seed))
+    if size > 96:
+        acc = int_add(acc, _mix16b(data, 48, 12, seed))
+        acc = int_add(acc, _mix16b(data, size - 64, 14, seed))
+    return _avalanche(int_add(acc, int_mul(size, _PRIME64_1)))
+
+
+def _seeded(secret: list[int], seed: int) -> list[int]:
+    key = [0] * len(secret)
+    for i in range(0, len(key), 2):
+        key[i], key[i + 1] = int_add(secret[i], seed), int_sub(secret[i + 1], seed)
+    return key
 
 
 # 17 to 240 bytes, by size: where four lanes start, where one does, their secret in that order.
@@ -189,7 +208,7 @@ def _layout(size: int) -> tuple[list[int], list[int], list[int]]:
     first: list[int] = []
     then: list[int] = []
     while lanes:
-        at, secret = lanes[0]
+        at = lanes[0][0]
         four = len(lanes) > 3 and lanes[3][0] == at + 48
         (fours if four else ones).append(at)
         for _, secret in lanes[: 4 if four else 1]:
@@ -202,10 +221,7 @@ def _len_17to240(data: bytes, size: int, seed: int) -> list[int]:
     if size not in _layouts:
         _layouts[size] = _layout(size)
     fours, ones, secret = _layouts[size]
-    key = [0] * len(secret)
-    for i in range(0, len(key), 2):
-        key[i] = int_add(secret[i], seed)
-        key[i + 1] = int_sub(secret[i + 1], seed)
+    key = _seeded(secret, seed)
     start = int_mul(size, _PRIME64_1)
     avalanche_at = 16 if size > 128 else 0
     hashes = [0] * (len(data) // size)
@@ -232,16 +248,9 @@ def _len_17to240(data: bytes, size: int, seed: int) -> list[int]:
     return hashes
 
 
-def _derive_secret(seed: int) -> bytes:
-    words = [0] * 24
-    for i in range(0, 24, 2):
-        words[i], words[i + 1] = int_add(_WORDS[i], seed), int_sub(_WORDS[i + 1], seed)
-    return pack("<24q", *words)
-
-
 def _hash_long(data: bytes, size: int, seed: int) -> list[int]:
-    secret = _derive_secret(seed)
-    key = unpack("<24q", secret)
+    key = _seeded(_WORDS, seed)
+    secret = pack("<24q", *key)
     m0, m1, m2, m3, m4, m5, m6, m7 = unpack_from("<8q", secret, 11)
     start = int_mul(size, _PRIME64_1)
     hashes = [0] * (len(data) // size)

@@ -22,7 +22,7 @@ from .errors import (
 )
 from .kernel import chain
 from .strict_json import hex128
-from .values import Frozen, _set
+from .values import Frozen, set_field
 
 TYPE_CHECKING = False
 # mode, first position, last position, bits of the position, bits of the parent fragment.
@@ -82,8 +82,8 @@ class PositionalLineageHash(Frozen):
     @classmethod
     def _of(cls, value: int, contract: Contract) -> PositionalLineageHash:
         new = object.__new__(cls)
-        _set(new, "_value", value)
-        _set(new, "contract", contract)
+        set_field(new, "_value", value)
+        set_field(new, "contract", contract)
         return new
 
     if not TYPE_CHECKING:  # pragma: no branch
@@ -93,7 +93,7 @@ class PositionalLineageHash(Frozen):
             if name != "_value":
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             value = _packed(*self._parts)
-            _set(self, name, value)
+            set_field(self, name, value)
             return value
 
     @classmethod
@@ -170,15 +170,14 @@ class PositionalLineageHash(Frozen):
         plh = cls._of(number, require_contract(contract))
         if plh.mode >= len(MODES):
             expected = "a PLH: the two top bits are 0, 1 or 2"
-            raise FieldValueError(field="plh", value=hex128(number), expected=expected)
-        mode, first, last, _, _ = MODES[plh.mode]
-        if not first <= plh.position <= last:
+        elif not MODES[plh.mode][1] <= plh.position <= MODES[plh.mode][2]:
+            mode, first, last, _, _ = MODES[plh.mode]
             expected = f"a PLH: mode {mode} has positions {first} to {last}, not {plh.position}"
-            raise FieldValueError(field="plh", value=hex128(number), expected=expected)
-        if plh.position == 0 and plh.parent_hash_fragment:
+        elif plh.position == 0 and plh.parent_hash_fragment:
             expected = "a PLH: position 0 has no parent, so its last 54 bits are 0"
-            raise FieldValueError(field="plh", value=hex128(number), expected=expected)
-        return plh
+        else:
+            return plh
+        raise FieldValueError(field="plh", value=hex128(number), expected=expected)
 
     @classmethod
     def from_bytes(
@@ -200,22 +199,17 @@ class PositionalLineageHash(Frozen):
         """
         if not isinstance(text, str):
             raise FieldTypeError(field="plh", value=text, expected="text")
-        parts = text.split(":")
-        digits = parts[0]
-        if not (digits.isascii() and digits.isdigit() and len(digits) <= 8):
-            expected = "position:base58, or position:base58:base58, with a decimal position"
-            raise FieldValueError(field="plh", value=text, expected=expected)
-        position = int(digits)
-        names = ("sequence hash",) if position == 0 else ("sequence hash", "parent fragment")
-        if len(parts) != 1 + len(names):
-            expected = f"{' and '.join(names)} after position {position}"
-            raise FieldValueError(field="plh", value=text, expected=expected)
-        numbers = [from_base58(part, name, text) for part, name in zip(parts[1:], names)]
-        plh = cls.new(numbers[0], numbers[1] if position else None, position, contract)
-        if str(plh) != text:
+        digits, *rest = text.split(":")
+        expected = "0:base58 for a root, else position:base58:base58, with a decimal position"
+        decimal = digits.isascii() and digits.isdigit() and len(digits) <= 8
+        if decimal and len(rest) == (2 if int(digits) else 1):
+            names = ("sequence hash", "parent fragment")
+            numbers = [from_base58(part, name, text) for part, name in zip(rest, names)]
+            plh = cls.new(numbers[0], numbers[1] if rest[1:] else None, int(digits), contract)
+            if str(plh) == text:
+                return plh
             expected = f"the text of a PLH; the closest is {str(plh)!r}"
-            raise FieldValueError(field="plh", value=text, expected=expected)
-        return plh
+        raise FieldValueError(field="plh", value=text, expected=expected)
 
     def __str__(self) -> str:
         position = self.position
@@ -258,6 +252,13 @@ def _packed(current: int, parent: int, position: int) -> int:
     return value << fragment_bits | parent & ((1 << fragment_bits) - 1)
 
 
+# The slots' own setters: a third of the cost of object.__setattr__ on CPython. Made once, or PyPy's
+# compiler would not know them.
+_set_parts = PositionalLineageHash._parts.__set__  # type: ignore[attr-defined,misc]
+_set_value = PositionalLineageHash._value.__set__  # type: ignore[attr-defined,misc]
+_set_contract = PositionalLineageHash.contract.__set__  # type: ignore[attr-defined,misc]
+
+
 def lineage_hashes(
     sequence_hashes: Sequence[int],
     contract: Contract,
@@ -268,11 +269,8 @@ def lineage_hashes(
 
     `parent` is the sequence hash before the first (None at the root).
     """
-    # The slots' own setters: a third of the cost of object.__setattr__ on CPython.
     new, cls = object.__new__, PositionalLineageHash
-    set_parts = cls._parts.__set__  # type: ignore[attr-defined,misc]
-    set_value = cls._value.__set__  # type: ignore[attr-defined,misc]
-    set_contract = cls.contract.__set__  # type: ignore[attr-defined,misc]
+    set_parts, set_value, set_contract = _set_parts, _set_value, _set_contract
     before = parent or 0
     plhs = []
     if _PACK_LATER:

@@ -13,11 +13,11 @@ from .blocks import UniversalBlock, block_hashes, make_blocks
 from .contract import DOCUMENTED, Contract, require_contract
 from .encoding import block_segments, pack_tokens
 from .errors import FieldTypeError, UnknownFieldError, require_block_size, require_text, shown
-from .kernel import chain_blocks
+from .kernel import chain_blocks, hash_and_chain
 from .lineage import PositionalLineageHash, lineage_hashes, require_block_count
 from .multimodal import RequestMmObjectInfo, validate_and_sort_mm_info
 from .strict_json import hex64, u64_from_json
-from .values import Frozen, _set, restore
+from .values import Frozen, restore, set_field
 
 TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
 if TYPE_CHECKING:
@@ -59,11 +59,11 @@ class Request(Frozen):
         contract: Contract = DOCUMENTED,
     ) -> None:
         packed = pack_tokens(tokens)
-        _set(self, "_packed", packed)
-        _set(self, "lora_name", require_text(lora_name, "lora_name"))
-        _set(self, "salt", require_text(salt, "salt"))
-        _set(self, "mm_info", validate_and_sort_mm_info(mm_info, len(packed) // 4))
-        _set(self, "contract", require_contract(contract))
+        set_field(self, "_packed", packed)
+        set_field(self, "lora_name", require_text(lora_name, "lora_name"))
+        set_field(self, "salt", require_text(salt, "salt"))
+        set_field(self, "mm_info", validate_and_sort_mm_info(mm_info, len(packed) // 4))
+        set_field(self, "contract", require_contract(contract))
 
     @property
     def tokens(self) -> tuple[int, ...]:
@@ -71,7 +71,7 @@ class Request(Frozen):
         try:
             return self._tokens
         except AttributeError:  # unpacked on demand: a hashing program never asks
-            _set(self, "_tokens", unpack(f"<{self.total_tokens}I", self._packed))
+            set_field(self, "_tokens", unpack(f"<{self.total_tokens}I", self._packed))
             return self._tokens
 
     @property
@@ -99,10 +99,14 @@ class Request(Frozen):
 
     def sequence_hashes(self, block_size: int) -> list[int]:
         """Lineage hash (u64) of each full block; see `block_hashes`."""
+        return chain_blocks(*self._work(block_size))
+
+    def _work(self, block_size: int) -> tuple[Iterable[tuple[bytes | bytearray, int]], int, int]:
+        """What the kernel hashes and chains, the salt hash and the chain seed."""
         size = require_block_size(block_size)
         blocks = require_block_count(self.total_tokens // size)
         segments = block_segments(self._packed, size, self.mm_info, 0, blocks)
-        return chain_blocks(segments, self.salt_hash(), self.contract.chain_seed)
+        return segments, self.salt_hash(), self.contract.chain_seed
 
     def positional_lineage_hashes(self, block_size: int) -> list[PositionalLineageHash]:
         """PLH of each full block; see `block_hashes`."""
@@ -110,7 +114,8 @@ class Request(Frozen):
 
     def into_blocks(self, block_size: int) -> list[UniversalBlock]:
         """Block hash and PLH of each full block; see `block_hashes`. The request is not used up."""
-        return make_blocks(self.block_hashes(block_size), self.contract)
+        hashes, sequence_hashes = hash_and_chain(*self._work(block_size))
+        return make_blocks(hashes, self.contract, sequence_hashes=sequence_hashes)
 
     @staticmethod
     def builder() -> RequestBuilder:
@@ -152,13 +157,11 @@ class Request(Frozen):
         }
 
     def __repr__(self) -> str:
-        parts = [repr(list(self.tokens))]
-        parts += [
-            f"{name}={value!r}"
-            for name, value in zip(self._fields[1:], self._key()[1:])
-            if value not in (None, (), DOCUMENTED)
-        ]
-        return f"Request({', '.join(parts)})"
+        given = [f"Request({list(self.tokens)!r}"]
+        for name, value in zip(self._fields[1:], self._key()[1:]):
+            if value not in (None, (), DOCUMENTED):
+                given.append(f"{name}={value!r}")
+        return ", ".join(given) + ")"
 
 
 class RequestBuilder:
@@ -199,12 +202,8 @@ class RequestBuilder:
 
 
 def _missing(key: str, what: str, index: int | None = None) -> UnknownFieldError:
-    return UnknownFieldError(
-        f"{what} has no {key!r}; expected it to be there",
-        field=key,
-        index=index,
-        expected=f"{key!r} in the {what}",
-    )
+    message = f"{what} has no {key!r}; expected it to be there"
+    return UnknownFieldError(message, field=key, index=index, expected=f"{key!r} in the {what}")
 
 
 def _object(
@@ -212,26 +211,23 @@ def _object(
     what: str,
     keys: tuple[str, ...],
     required: tuple[str, ...],
-    index: int | None = None,
+    at: int | None = None,
 ) -> dict[str, object]:
     if not isinstance(value, dict):
-        raise FieldTypeError(field=what, index=index, value=value, expected="a JSON object")
-    where = what if index is None else f"{what}[{index}]"
+        raise FieldTypeError(field=what, index=at, value=value, expected="a JSON object")
+    where = what if at is None else f"{what}[{at}]"
     for key in value:
         if key not in keys:
-            raise UnknownFieldError(
-                f"{where} has the unknown key {shown(key)}; expected only {', '.join(keys)}",
-                field=key if isinstance(key, str) else shown(key),
-                index=index,
-                value=key,
-                expected=f"one of {', '.join(keys)}",
-            )
+            expected = f"only {', '.join(keys)}"
+            message = f"{where} has the unknown key {shown(key)}; expected {expected}"
+            name = key if isinstance(key, str) else shown(key)
+            raise UnknownFieldError(message, field=name, index=at, value=key, expected=expected)
     for key in required:
         if key not in value:
-            raise _missing(key, where, index)
+            raise _missing(key, where, at)
     return value
 
 
 def _run(value: object, i: int) -> RequestMmObjectInfo:
-    fields = _object(value, "mm_info", _RUN_KEYS, required=_RUN_KEYS, index=i)
+    fields = _object(value, "mm_info", _RUN_KEYS, required=_RUN_KEYS, at=i)
     return RequestMmObjectInfo(*(u64_from_json(fields[k], f"mm_info.{k}", i) for k in _RUN_KEYS))

@@ -274,7 +274,11 @@ def test_too_many_blocks_are_told_before_hashing(
         return count(sum(len(payload) // block_bytes for payload, block_bytes in segments))
 
     monkeypatch.setattr(request_module, "block_hashes", count)
+    def count_both(*arguments: Any) -> tuple[list[int], list[int]]:
+        return count_segments(*arguments), []
+
     monkeypatch.setattr(request_module, "chain_blocks", count_segments)
+    monkeypatch.setattr(request_module, "hash_and_chain", count_both)
     with rejected(PositionOverflowError, "blocks", value=2**24 + 1):
         project(request, 1)
     assert hashed == []
