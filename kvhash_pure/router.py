@@ -7,6 +7,7 @@ Drop-in for the pure functions of Dynamo's binding (FORMAT.md, "Router"). The ro
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from struct import pack
 
 from .blocks import UniversalBlock
@@ -78,20 +79,14 @@ def _local_hashes(
 ) -> list[int]:
     """Hashes of windows of `width` tokens and their objects' bytes; trusts its input."""
     count = max(0, (len(packed) // 4 - width) // size + 1)
-    view, step, span = memoryview(packed), 4 * size, 4 * width
-    objects = objects[:count]
+    step, span, objects = 4 * size, 4 * width, objects[:count]
     if width == size and not any(objects):
-        return hash_blocks(view[: step * count], span, seed)
+        return hash_blocks(packed[: step * count], span, seed)
     objects += [b""] * (count - len(objects))
-    # Windows of one length go through the kernel together, wherever they stand.
-    by_length: dict[int, list[int]] = {}
-    for i, more in enumerate(objects):
-        by_length.setdefault(len(more), []).append(i)
-    result = [0] * count
-    for length, group in by_length.items():
-        parts = [part for i in group for part in (view[step * i : step * i + span], objects[i])]
-        for i, value in zip(group, hash_blocks(b"".join(parts), span + length, seed)):
-            result[i] = value
+    windows = (packed[step * i : step * i + span] + more for i, more in enumerate(objects))
+    result: list[int] = []
+    for length, group in groupby(windows, len):  # neighbours of one length: one call of the kernel
+        result += hash_blocks(b"".join(group), length, seed)
     return result
 
 
