@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     _F = TypeVar("_F", bound="Frozen")
 
 set_field = object.__setattr__
-_set = set_field
 
 
 class Frozen:
