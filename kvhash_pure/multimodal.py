@@ -74,23 +74,24 @@ def validate_and_sort_mm_info(
             field="mm_info", value=mm_info, expected="an iterable of RequestMmObjectInfo"
         )
     runs: list[RequestMmObjectInfo] = []
-    for run in mm_info:  # looked at as they come: what is no run may go on for ever
+    for i, run in enumerate(mm_info):  # looked at as they come: what is no run may go on for ever
         if not isinstance(run, RequestMmObjectInfo):
             raise FieldTypeError(
-                field="mm_info", index=len(runs), value=run, expected="a RequestMmObjectInfo"
+                field="mm_info", index=i, value=run, expected="a RequestMmObjectInfo"
             )
         runs.append(run)
+    if not runs:
+        return ()
     # Sorted first, then checked one by one: which error wins is the original's rule.
     order = sorted(range(len(runs)), key=lambda i: runs[i].offset)
-    before: int | None = None
-    problem: type[FieldValueError]
-    for i in order:
+    for before, i in zip([None, *order], order):
         run = runs[i]
+        field, value = "mm_info.offset", run.offset
+        problem: type[FieldValueError]
         if run.length == 0:
-            raise EmptyRunError(
-                field="mm_info.length", index=i, value=0, expected="at least 1 slot"
-            )
-        if run.end >= U64_LIMIT:
+            field, value = "mm_info.length", 0
+            problem, expected = EmptyRunError, "at least 1 slot"
+        elif run.end >= U64_LIMIT:
             problem, expected = OffsetOverflowError, f"offset + {run.length} below 2^64"
         elif run.end > tokens_len:
             problem = OutOfBoundsError
@@ -99,7 +100,6 @@ def validate_and_sort_mm_info(
             problem = OverlappingError
             expected = f"{runs[before].end} or more, where mm_info[{before}] ends"
         else:
-            before = i
             continue
-        raise problem(field="mm_info.offset", index=i, value=run.offset, expected=expected)
+        raise problem(field=field, index=i, value=value, expected=expected)
     return tuple(runs[i] for i in order)
