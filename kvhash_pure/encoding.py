@@ -171,8 +171,7 @@ def block_segments(
     position = first
     plain_bytes = PLAIN_SLOT_BYTES * block_size
     skipped = base * plain_bytes
-    touched = touched_blocks(runs, block_size, first, stop) if runs else ()
-    for start, end, touching in touched:
+    for start, end, touching in touched_blocks(runs, block_size, first, stop) if runs else ():
         if position < start:
             low, high = position * plain_bytes - skipped, start * plain_bytes - skipped
             yield packed[low:high], plain_bytes

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Segments = Iterable[tuple[Payload, int]]
     Unpack = Callable[[bytes], Iterable[tuple[int, ...]]]
     Folds = Callable[[Iterable[tuple[int, ...]]], list[int]]
+    Parts = list[tuple[Folds, Unpack]]
 
 _CHUNK = 1 << 15  # bytes a big int, so that a few of them fit in the first-level cache
 _ROUND = 1024  # bytes between two scrambles
@@ -92,20 +93,17 @@ def xxh3_64(data: object, seed: int = 0) -> int:
 
 def _hash_blocks(payload: Payload, size: int, seed: int, flip: int) -> list[int]:
     """The hashes, each `^ flip`."""
-    if size > 240:
-        form = _hash_long
-    elif size > 16:
-        form = _len_17to240
-    elif size > 3:
-        form = _len_9to16 if size > 8 else _len_4to8
-    else:
-        form = _len_1to3
-    step = max(1, _CHUNK // max(size, 16)) * size
-    if len(payload) > step:
+    most = _CHUNK if size > 16 else _CHUNK // 16 * size  # small ones become lanes of 16 bytes
+    if len(payload) > most and len(payload) > size:
+        step = max(1, most // size) * size
         hashes: list[int] = []
         for i in range(0, len(payload), step):
             hashes += _hash_blocks(payload[i : i + step], size, seed, flip)
         return hashes
+    if size > 16:
+        form = _len_17to240 if size <= 240 else _hash_long
+    else:
+        form = _len_9to16 if size > 8 else _len_4to8 if size > 3 else _len_1to3
     count = len(payload) // size
     lanes = form(bytes(payload), size, seed, count)
     if flip:
@@ -123,9 +121,7 @@ def _keyed(data: bytes, key: int) -> bytes:
     return (_int(data, "little") ^ key).to_bytes(len(data), "little")
 
 
-@lru_cache(maxsize=32)
-def _quads(count: int) -> Struct:
-    return Struct(f"<{count}Q")
+_quads = lru_cache(maxsize=32)(lambda count: Struct(f"<{count}Q"))
 
 
 def _lanes(words: Sequence[int], times: int = 1) -> int:
@@ -221,12 +217,13 @@ def _chain(flipped: list[int], flip_lo: int, flip_hi: int, parent: int | None) -
     return result
 
 
+@lru_cache(maxsize=16)
 def _flips_9to16(seed: int) -> tuple[int, int]:
     return _FLIP_LO + seed & M64, _FLIP_HI - seed & M64
 
 
 @cache
-def _layout(size: int) -> tuple[int, int, bytes, list[tuple[Folds, Unpack]]]:
+def _layout(size: int) -> tuple[int, int, bytes, Parts]:
     """17 to 240 bytes: how many from the block's start, from its end; the secret; the sums of
     folded products before each avalanche.
     """
@@ -248,12 +245,17 @@ def _one_input(size: int) -> Callable[[bytes, int, int], int]:
     return one_input(*_layout(size)[:3])
 
 
-def _len_17to240(data: bytes, size: int, seed: int, count: int) -> int:
+@lru_cache(maxsize=16)
+def _plan(size: int, seed: int, count: int) -> tuple[int, int, int, int, Parts]:
     front, back, secret, parts = _layout(size)
+    return front, back, _key(secret, seed, count), _repeated(size * PRIME64_1 & M64, count), parts
+
+
+def _len_17to240(data: bytes, size: int, seed: int, count: int) -> int:
+    front, back, key, lanes, parts = _plan(size, seed, count)
     if front + back != size:
         data = _gather(data, size, (0, front), (size - back, size))
-    keyed = _keyed(data, _key(secret, seed, count))
-    lanes = _repeated(size * PRIME64_1 & M64, count)
+    keyed = _keyed(data, key)
     for folded, words in parts:
         lanes = _avalanche(_add(lanes, _lanes(folded(words(keyed)))))
     return lanes
