@@ -37,7 +37,7 @@ class Request(Frozen):
 
     >>> request = Request(range(40), lora_name="adapter-a")
     >>> [str(plh) for plh in request.positional_lineage_hashes(16)]
-    ['0:4onqDi3QGZY', '1:JPdCs7nEu2v:12mcg3f7sB3']
+    ['0:MYTWX7wcUKS', '1:Qyjds9qW4c8:1dSZXvpLEC']
     """
 
     __slots__ = ("_packed", "_tokens", "contract", "lora_name", "mm_info", "salt")
