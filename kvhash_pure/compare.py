@@ -224,7 +224,7 @@ class _Pair:
                 yield f'{name} "" counts as none'
         if self.equal < self.shared * self.sizes[0]:
             yield f"the hashes of shared blocks collide: slot {self.equal} differs"
-        if a._packed[: 4 * self.equal] != b._packed[: 4 * self.equal]:
+        if a.packed[: 4 * self.equal] != b.packed[: 4 * self.equal]:
             yield "token ids under runs differ, which does not matter: they are not hashed"
 
     def _sentence(self, first: Cause | None, would: list[WouldShare]) -> str:

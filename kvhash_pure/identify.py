@@ -175,10 +175,10 @@ def _block_hashes(request: Request, size: int, seed: int, given: list[int] | Non
     """As the request says; or, from what was `given`, with its runs ignored."""
     stop = min(request.total_tokens // size, MAX_BLOCKS)
     if given is None:
-        return block_hashes(request._packed, size, request.mm_info, seed, 0, stop)
+        return block_hashes(request.packed, size, request.mm_info, seed, 0, stop)
     ignored = given[:]
     for first, last, _ in touched_blocks(request.mm_info, size, 0, stop):
-        ignored[first:last] = block_hashes(request._packed, size, (), seed, first, last)
+        ignored[first:last] = block_hashes(request.packed, size, (), seed, first, last)
     return ignored
 
 

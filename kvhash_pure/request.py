@@ -33,16 +33,16 @@ class Request(Frozen):
     `tokens`: u32 each, any iterable of ints or a buffer of integers. `lora_name`, `salt`: text
     or None; "" counts as absent; no Unicode normalisation. `mm_info`: runs of placeholder slots,
     any order. `contract` says which rules make the hashes. Raises KvHashingError kinds that name
-    field, index and value. Keeps 4 bytes a token.
+    field, index and value. Keeps the tokens as `packed`: 4 bytes each, little-endian.
 
     >>> request = Request(range(40), lora_name="adapter-a")
     >>> [str(plh) for plh in request.positional_lineage_hashes(16)]
     ['0:MYTWX7wcUKS', '1:Qyjds9qW4c8:1dSZXvpLEC']
     """
 
-    __slots__ = ("_packed", "_tokens", "contract", "lora_name", "mm_info", "salt")
-    _fields = ("_packed", "lora_name", "salt", "mm_info", "contract")
-    _packed: bytes
+    __slots__ = ("_tokens", "contract", "lora_name", "mm_info", "packed", "salt")
+    _fields = ("packed", "lora_name", "salt", "mm_info", "contract")
+    packed: bytes
     _tokens: tuple[int, ...]
     lora_name: str | None
     salt: str | None
@@ -59,7 +59,7 @@ class Request(Frozen):
         contract: Contract = DOCUMENTED,
     ) -> None:
         packed = pack_tokens(tokens)
-        set_field(self, "_packed", packed)
+        set_field(self, "packed", packed)
         set_field(self, "lora_name", require_text(lora_name, "lora_name"))
         set_field(self, "salt", require_text(salt, "salt"))
         set_field(self, "mm_info", validate_and_sort_mm_info(mm_info, len(packed) // 4))
@@ -71,13 +71,13 @@ class Request(Frozen):
         try:
             return self._tokens
         except AttributeError:  # unpacked on demand: a hashing program never asks
-            set_field(self, "_tokens", unpack(f"<{self.total_tokens}I", self._packed))
+            set_field(self, "_tokens", unpack(f"<{self.total_tokens}I", self.packed))
             return self._tokens
 
     @property
     def total_tokens(self) -> int:
         """Number of slots, placeholders included."""
-        return len(self._packed) // 4
+        return len(self.packed) // 4
 
     def under(self, contract: Contract) -> Request:
         """The same request under another contract: every hash differs."""
@@ -95,7 +95,7 @@ class Request(Frozen):
         """
         size = require_block_size(block_size)
         blocks = require_block_count(self.total_tokens // size)
-        return block_hashes(self._packed, size, self.mm_info, self.salt_hash(), 0, blocks)
+        return block_hashes(self.packed, size, self.mm_info, self.salt_hash(), 0, blocks)
 
     def sequence_hashes(self, block_size: int) -> list[int]:
         """Lineage hash (u64) of each full block; see `block_hashes`."""
@@ -105,7 +105,7 @@ class Request(Frozen):
         """What the kernel hashes and chains, the salt hash and the chain seed."""
         size = require_block_size(block_size)
         blocks = require_block_count(self.total_tokens // size)
-        segments = block_segments(self._packed, size, self.mm_info, 0, blocks)
+        segments = block_segments(self.packed, size, self.mm_info, 0, blocks)
         return segments, self.salt_hash(), self.contract.chain_seed
 
     def positional_lineage_hashes(self, block_size: int) -> list[PositionalLineageHash]:

@@ -216,7 +216,7 @@ def representations(request: Request, block_size: int) -> list[BlockRepresentati
     rows = [_require_request(request).under(contract).into_blocks(size) for contract in CONTRACTS]
     objects = _mm_hashes(block_mm_infos_from_runs(request, size))
     seed = DYNAMO_1_3.salt_hash(request.salt, request.lora_name)
-    local = _local_hashes(request._packed, size, size, objects, seed)
+    local = _local_hashes(request.packed, size, size, objects, seed)
     named = zip(zip(*rows), local, chain(local, ROUTER_SEED))
     return [
         BlockRepresentations(blocks=blocks, router_local_hash=one, router_sequence_hash=other)

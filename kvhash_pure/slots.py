@@ -32,8 +32,8 @@ _NEAR, _FAR = 1 << 10, 1 << 14
 def stream(request: Request, framed: bool) -> tuple[int, bytes]:
     """Bytes a slot, and what is hashed of each slot; requests with runs must be `framed`."""
     if framed:
-        return FRAMED_SLOT_BYTES, bytes(framed_slots(request._packed, request.mm_info, 0))
-    return PLAIN_SLOT_BYTES, request._packed
+        return FRAMED_SLOT_BYTES, bytes(framed_slots(request.packed, request.mm_info, 0))
+    return PLAIN_SLOT_BYTES, request.packed
 
 
 class Streams:
@@ -136,7 +136,7 @@ def _run_at(request: Request, slot: int) -> RequestMmObjectInfo | None:
 
 
 def _token(request: Request, slot: int) -> int:
-    return int.from_bytes(request._packed[4 * slot : 4 * slot + 4], "little")
+    return int.from_bytes(request.packed[4 * slot : 4 * slot + 4], "little")
 
 
 def _run_ends(request: Request, slot: int, far: int) -> list[int]:

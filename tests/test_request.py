@@ -142,7 +142,7 @@ def test_repr_says_what_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["tokens", "lora_name", "salt", "mm_info", "contract", "_packed", "other"]
+    "name", ["tokens", "lora_name", "salt", "mm_info", "contract", "packed", "other"]
 )
 def test_a_request_is_immutable(name: str) -> None:
     request = Request([1, 2, 3])
@@ -274,6 +274,7 @@ def test_too_many_blocks_are_told_before_hashing(
         return count(sum(len(payload) // block_bytes for payload, block_bytes in segments))
 
     monkeypatch.setattr(request_module, "block_hashes", count)
+
     def count_both(*arguments: Any) -> tuple[list[int], list[int]]:
         return count_segments(*arguments), []
 

@@ -49,7 +49,7 @@ class Held:
     def __init__(self, request: Request, block_size: int) -> None:
         self.request = request
         self.block_size = block_size
-        self.packed = request._packed
+        self.packed = request.packed
         self.salt_hash = request.salt_hash()
         self.block_hashes: list[int] = []
         self.sequence_hashes: list[int] = []
@@ -394,7 +394,7 @@ def _parse_one(value: Any) -> tuple[Json, bytes]:
         ],
         "contract": request.contract.name,
         "block_size": value.get("block_size"),
-    }, request._packed
+    }, request.packed
 
 
 def _run(run: Json, i: int) -> RequestMmObjectInfo:
