@@ -389,7 +389,7 @@ def test_every_way_to_find_a_bool(
 
 
 def test_the_form_on_a_host_of_the_other_byte_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bytes are swapped where it is big-endian; told the opposite, they come out as if here."""
+    """Told that it has the other order, any host gives the bytes the wrong way round."""
     if encoding.U32_CODE is None:
         pytest.skip("this interpreter has no 4-byte array")
     monkeypatch.setattr("sys.byteorder", "big" if sys.byteorder == "little" else "little")
