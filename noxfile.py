@@ -88,6 +88,7 @@ def big_endian_python(session: nox.Session) -> Path:
     (top / "status").touch()
     config = (
         'APT::Architecture "s390x"; APT::Architectures { "s390x"; }; APT::Sandbox::User "root"; '
+        'Acquire::Retries "3"; '
         f'Dir::State "{top}"; Dir::State::status "{top}/status"; Dir::Cache "{top}/cache";'
     )
     (top / "apt.conf").write_text(config, "utf-8")

@@ -52,6 +52,8 @@ RINGS = {
     "oracle": (),
     "lint": (),
 }
+# These run other tests than the suite, so they have no digest to show.
+NO_DIGEST = {"web", "wheel", "oracle", "lint"}
 # command: the Debian packages that bring it.
 DEBIAN = {
     "node": ("nodejs",),
@@ -88,7 +90,7 @@ def environment() -> dict[str, str]:
     directories = [str(python.parent) for python in found]
     own = str(Path(sys.executable).resolve().parent)  # so `python3` stays the one that runs this
     path = [str(TOOLS / "bin"), own, *directories, os.environ.get("PATH", "")]
-    return {**os.environ, "PATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**os.environ, "PATH": os.pathsep.join(path)}
 
 
 def say(*words: object) -> None:
@@ -165,11 +167,16 @@ def run_ring(ring: str, env: dict[str, str]) -> Result:
 
 def read_report(ring: str, report: Path, status: int, seconds: float) -> Result:
     """Counts, skip reasons and facts from a JUnit file; the exit status has the last word."""
+    interpreter = "-"
+    venv = CHECKOUT / ".nox" / ring / "pyvenv.cfg"
+    if venv.exists():
+        interpreter = f"CPython {venv.read_text('utf-8').split('version_info = ')[1].split()[0]}"
     if not report.exists():
-        if status == 0:  # a ring without tests of its own: ruff and mypy
-            return Result(ring, seconds, passed=1)
+        if status == 0 and ring == "lint":  # ruff and mypy write no report
+            return Result(ring, seconds, passed=1, interpreter=interpreter)
         problem = f"no report within {TIMEOUT} s" if status < 0 else "failed before or beside tests"
-        return Result(ring, seconds, failed=1, problem=f"{problem}; exit status {status}")
+        problem += f"; exit status {status}"
+        return Result(ring, seconds, failed=1, interpreter=interpreter, problem=problem)
     root = ElementTree.parse(report).getroot()
     cases = list(root.iter("testcase"))
     failed = sum(any(case.find(tag) is not None for tag in ("failure", "error")) for case in cases)
@@ -187,7 +194,7 @@ def read_report(ring: str, report: Path, status: int, seconds: float) -> Result:
         passed=len(cases) - failed - len(reasons),
         failed=failed + bool(problem),
         skips=reasons,
-        interpreter=facts.get("interpreter", "-"),
+        interpreter=facts.get("interpreter", interpreter),
         digest=facts.get("digest", ""),
         problem=problem,
     )
@@ -218,6 +225,8 @@ def verdict(results: list[Result]) -> list[str]:
     wrong = [f"{r.ring} failed" for r in results if r.ran and r.failed]
     if len({r.digest for r in results if r.digest}) > 1:
         wrong.append("the digests differ")
+    mute = (r for r in results if r.ran and not r.digest and r.ring not in NO_DIGEST)
+    wrong += [f"{r.ring} has no digest" for r in mute]
     if os.environ.get("CI"):
         cpythons = [r for r in results if r.ring.startswith("cpython-")]
         ran = sum(r.ran for r in cpythons)

@@ -1,7 +1,8 @@
 // Our wheel in Pyodide under node, as its users load it; prints one line of JSON.
 //
 //   node load.mjs DIRECTORY lock                     loadPackage("kvhash-pure") from DIRECTORY
-//   node load.mjs DIRECTORY micropip WHEEL SITE      micropip.install(WHEEL), micropip from SITE
+//   node load.mjs DIRECTORY micropip WHEEL SITE CODE micropip from SITE; WHEEL is in /wheels; CODE
+//                                                    installs it
 //
 // DIRECTORY is where loadPyodide finds its files. The digest of tests/digest.py is computed with
 // the package as it was loaded: this checkout's tests are mounted, its package is not.
@@ -10,7 +11,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-const [directory, mode, wheel, site] = process.argv.slice(2);
+const [directory, mode, wheel, site, code] = process.argv.slice(2);
 const tests = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 try {
   const indexURL = path.resolve(directory) + path.sep;
@@ -28,12 +29,7 @@ try {
     pyodide.runPython("import sys; sys.path.append('/site')");
     pyodide.FS.mkdirTree("/wheels");
     pyodide.FS.writeFile(`/wheels/${path.basename(wheel)}`, new Uint8Array(fs.readFileSync(wheel)));
-    // The three lines that README shows.
-    await pyodide.runPythonAsync(`
-import micropip
-await micropip.install("emfs:/wheels/${path.basename(wheel)}")
-import kvhash_pure
-`);
+    await pyodide.runPythonAsync(code);
   }
   console.log(pyodide.runPython(`
 import json, sys

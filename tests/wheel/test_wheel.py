@@ -25,6 +25,7 @@ PYODIDES = CHECKOUT / "tests" / "pyodide" / "node_modules"
 VERSIONS = ["0.29.5", "314.0.7"]
 INTERPRETERS = [*(f"python3.{minor}" for minor in range(9, 14)), "pypy3"]
 HERE = Path(__file__).resolve().parent
+README = CHECKOUT / "README.md"
 needs_3_13 = pytest.mark.skipif(
     sys.version_info[:2] != (3, 13),
     reason="pyodide-build must run on the Python version of Pyodide 0.29.5: 3.13",
@@ -113,10 +114,12 @@ def test_self_test_in_a_bare_environment(
     interpreter: str, wheel: Path, tmp_path: Path
 ) -> None:
     """Nothing but the wheel is installed; the command line and the digest are right."""
-    if not shutil.which(interpreter):
+    # A shim of pyenv may be there without the interpreter.
+    found = shutil.which(interpreter)
+    if not found or subprocess.run([found, "-c", ""], check=False).returncode:
         pytest.skip(f"{interpreter} is not on this machine")
     venv = tmp_path / "venv"
-    run("uv", "venv", "--quiet", "--python", shutil.which(interpreter), venv, cwd=tmp_path)
+    run("uv", "venv", "--quiet", "--python", found, venv, cwd=tmp_path)
     python = venv / "bin" / "python"
     run(
         *("uv", "pip", "install", "--quiet", "--python", python, "--no-index", "--offline", wheel),
@@ -183,11 +186,17 @@ def test_micropip_installs_our_wheel_from_a_file(
     version: str, wheel: Path, tmp_path: Path
 ) -> None:
     """The three lines of README, offline, with micropip of the version in Pyodide's lock."""
+    (lines,) = (
+        block.partition("```")[0]
+        for block in README.read_text("utf-8").split("```python\n")[1:]
+        if "micropip.install" in block
+    )
+    assert f"emfs:/wheels/{wheel.name}" in lines
     lock = json.loads((PYODIDES / f"pyodide-{version}" / "pyodide-lock.json").read_text("utf-8"))
     micropip = f"micropip=={lock['packages']['micropip']['version']}"
     install = ("uv", "pip", "install", "--quiet", "--no-deps", "--target", "site")
     run(*install, micropip, cwd=tmp_path)
-    arguments = [PYODIDES / f"pyodide-{version}", "micropip", wheel, tmp_path / "site"]
+    arguments = [PYODIDES / f"pyodide-{version}", "micropip", wheel, tmp_path / "site", lines]
     found = json.loads(run("node", HERE / "load.mjs", *arguments, cwd=HERE).splitlines()[-1])
     assert found["version"] == kvhash_pure.__version__
     assert found["digest"] == digest.PINNED
