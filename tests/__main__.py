@@ -42,7 +42,7 @@ RINGS = {
     "web": (*NODE, "chromium", "firefox-esr"),
     "wheel": (*NODE, "chromium", "pypy3", "make"),
     "s390x": ("qemu-s390x-static", "apt-get", "dpkg"),
-    "coverage": (),
+    "coverage": NODE,
     "cpython-3.9": ("python3.9",),
     "cpython-3.10": ("python3.10",),
     "cpython-3.11": ("python3.11",),
