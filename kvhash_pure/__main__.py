@@ -1,7 +1,7 @@
 """The command line: `python3 -m kvhash_pure COMMAND` (FORMAT.md, "Command line").
 
-Files and streams in and out live here, and nothing that hashes. Exit status: 0 fine, 1 the answer
-is "no", 2 bad input or usage, said in one line on stderr.
+Files and streams in and out live here, and nothing that hashes or knows how answers look. Exit
+status: 0 fine, 1 the answer is "no", 2 bad input or usage, said in one line on stderr.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from contextlib import suppress
 from itertools import chain
 from typing import IO, Any, NoReturn
 
-from . import __version__, explain_cli, selftest
-from .base58 import to_base58
+from . import __version__, forms, notation, selftest
+from .compare import Comparison, compare
 from .contract import CONTRACTS, Contract
 from .errors import KvHashingError, require_block_size, shown
-from .hash_forms import columns, report_of, rows, table
-from .jsonform import load_request
-from .lineage import MODES, PositionalLineageHash
+from .identify import identify
+from .jsonform import DEFAULT_BLOCK_SIZE, load_request
+from .lineage import PositionalLineageHash
+from .prefix_tree import PrefixTree, prefix_groups
 from .request import Request
-from .strict_json import hex64, hex128, loads
+from .strict_json import loads
 
 
 class Failure(Exception):
@@ -83,7 +84,22 @@ def _parser() -> argparse.ArgumentParser:
     form.add_argument("--csv", action="store_true", help="one CSV row a block")
     command.set_defaults(run=_hash)
 
-    explain_cli.add_commands(commands, _load)
+    command = commands.add_parser("compare", help="why two requests share a prefix, or do not")
+    text = "two requests: why; more, or JSON lines: the tree of what they share"
+    command.add_argument("files", metavar="FILE", nargs="+", help=text)
+    text = "slots a block; two sizes: those of the first and the second request"
+    command.add_argument("--block-size", type=_block_sizes, metavar="N[,M]", help=text)
+    command.add_argument("--json", action="store_true", help="as one JSON object")
+    command.set_defaults(run=_compare)
+
+    command = commands.add_parser("identify", help="which hash of a request a number is")
+    command.add_argument("file", metavar="REQUEST", help="request JSON; - for stdin")
+    text = "u64, signed i64, hex, base58, a PLH as text, u128, or a JSON list of 16 bytes"
+    command.add_argument("hashes", metavar="HASH", nargs="+", help=text)
+    text = "try only these; otherwise the request's own and powers of two from 1 to 4096"
+    command.add_argument("--block-size", type=_block_sizes, metavar="N[,M...]", help=text)
+    command.add_argument("--json", action="store_true", help="as one JSON object")
+    command.set_defaults(run=_identify)
 
     command = commands.add_parser("decode", help="the fields of a PLH")
     command.add_argument("plh", metavar="PLH", help="hex, 16 bytes as hex or JSON, or its text")
@@ -100,8 +116,12 @@ def _block_size(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
     try:
         return require_block_size(int(text))
-    except KvHashingError as error:
+    except (KvHashingError, ValueError) as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _block_sizes(text: str) -> list[int]:
+    return [_block_size(part) for part in text.split(",")]
 
 
 def _open(path: str) -> IO[bytes]:
@@ -117,59 +137,32 @@ def _open(path: str) -> IO[bytes]:
         raise Failure(f"cannot read {path!a}: {error}") from None  # a NUL in the name
 
 
-def _hash(args: argparse.Namespace) -> int:
-    status = 0
-    with _open(args.file) as stream:
-        many, texts = _texts(args.file, stream)
-        write = _Writer(args, many)
-        for number, text in enumerate(texts, 1):
-            if text.strip() or not many:
-                try:
-                    write(number, *load_request(text))
-                except KvHashingError as error:
-                    write.clear_progress()
-                    line = f"line {number}: " if many else ""
-                    _complain(f"{args.file}: {line}{error}")
-                    status = 2
-        write.clear_progress()
-    return status
+def _texts(path: str) -> Iterator[tuple[int, str, bytes]]:
+    """The requests of a file as JSON: line (0: the file is one request), name and text of each.
 
-
-def _load(path: str) -> list[tuple[str, Request, int | None]]:
-    """The requests of a file, with the name of each and the block size that it names."""
-    name = "stdin" if path == "-" else path
-    loaded = []
-    with _open(path) as stream:
-        many, texts = _texts(path, stream)
-        for number, text in enumerate(texts, 1):
-            if text.strip() or not many:
-                one = f"{name}:{number}" if many else name
-                try:
-                    loaded.append((one, *load_request(text)))
-                except KvHashingError as error:
-                    raise Failure(f"{one}: {error}") from None
-    return loaded
-
-
-def _texts(path: str, stream: IO[bytes]) -> tuple[bool, Iterator[bytes]]:
-    """Whether the stream is JSON lines, and its texts: each line, blank ones too, or all as one.
-
-    Lines go through one by one if the first is a whole JSON value. If it is not, it is a bad line
+    Lines are read one by one if the first is a whole JSON value. If it is not, it is a bad line
     where another line is a request of its own (no part of one document is), else all is one text.
     """
-    head, full = [], 0
-    for line in stream:
-        head.append(line)
-        full += bool(line.strip())
-        if full == 2:
-            break
-    first = next(filter(bytes.strip, head), b"")
-    if path.endswith((".jsonl", ".ndjson")) or (full == 2 and _value_of(first) is not None):
-        return True, chain(head, stream)
-    head.extend(stream)
-    if any(line.startswith(b"{") and "tokens" in (_value_of(line) or ()) for line in head[1:]):
-        return True, iter(head)
-    return False, iter([b"".join(head)])
+    name = "stdin" if path == "-" else path
+    with _open(path) as stream:
+        head, filled = [], []
+        for line in stream:
+            head.append(line)
+            filled += [line] if line.strip() else []
+            if len(filled) == 2:
+                break
+        many = len(filled) == 2 and _value_of(filled[0]) is not None
+        many = many or path.endswith((".jsonl", ".ndjson"))
+        if not many:
+            head.extend(stream)
+            others = (line for line in head[1:] if line.startswith(b"{"))
+            many = any("tokens" in (_value_of(line) or ()) for line in others)
+        if not many:
+            yield 0, name, b"".join(head)
+            return
+        for number, line in enumerate(chain(head, stream), 1):
+            if line.strip():
+                yield number, f"{name}:{number}", line
 
 
 def _value_of(line: bytes) -> Any:
@@ -181,86 +174,116 @@ def _value_of(line: bytes) -> Any:
     return value if isinstance(value, (dict, list)) else None
 
 
-class _Writer:
-    """Writes one request's hashes in the form asked for, and progress on a terminal's stderr."""
+def _load(path: str) -> Iterator[tuple[str, Request, int | None]]:
+    """The requests of a file, with the name of each and the block size that it names."""
+    for _, name, text in _texts(path):
+        try:
+            yield (name, *load_request(text))
+        except KvHashingError as error:
+            raise Failure(f"{name}: {error}") from None
 
-    def __init__(self, args: argparse.Namespace, many: bool) -> None:
-        self._args = args
-        self._many = many
-        self._progress = many and sys.stderr.isatty()
-        self._next = time.monotonic() + 0.5
-        self._requests = self._tokens = 0
 
-    def __call__(self, number: int, request: Request, size: int | None) -> None:
-        args = self._args
-        if args.contract is not None:
-            request = request.under(Contract.named(args.contract))
-        size = size if args.block_size is None else args.block_size
-        report = report_of(request, size, args.all)
+def _hash(args: argparse.Namespace) -> int:
+    status = done = tokens = 0
+    is_watched = forms.is_terminal(sys.stderr) and not forms.is_terminal(sys.stdout)
+    due = time.monotonic() + 0.5
+    for line, name, text in _texts(args.file):
+        try:
+            request, size = load_request(text)
+            if args.contract is not None:
+                request = request.under(Contract.named(args.contract))
+            report = forms.report_of(request, args.block_size or size, args.all)
+        except KvHashingError as error:
+            _tell(is_watched, "")
+            _complain(f"{name}: {error}")
+            status = 2
+            continue
         if args.csv:
-            if not self._requests:
-                print("request", *columns(args.all), sep=",")
-            for row in rows(report, args.all):
-                print(number, *row, sep=",")
-        elif args.json or self._many:
+            for row in forms.csv_rows(report, line or 1)[bool(done) :]:  # one head for all
+                print(*row, sep=",")
+        elif args.json or line:
             print(json.dumps(report))
         else:
-            print(table(request, report, args.all))
-        self._requests += 1
-        self._tokens += request.total_tokens
-        if self._progress and time.monotonic() >= self._next:
-            self._next += 0.5
-            text = f"\r{self._requests} requests, {self._tokens / 1e6:.1f} M tokens"
-            print(text, end="", file=sys.stderr, flush=True)
-
-    def clear_progress(self) -> None:
-        if self._progress:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            print(forms.hash_table(request, report))
+        done += 1
+        tokens += request.total_tokens
+        if line and time.monotonic() >= due:
+            due += 0.5
+            _tell(is_watched, f"{done} requests, {tokens / 1e6:.1f} M tokens")
+    _tell(is_watched, "")
+    return status
 
 
-def _read_plh(text: str) -> PositionalLineageHash:
-    """A PLH in any notation that it is printed in."""
-    if text.lstrip().startswith("["):
-        octets = loads(text)
-        if isinstance(octets, list) and all(type(o) is int and 0 <= o < 256 for o in octets):
-            return PositionalLineageHash.from_bytes(bytes(octets))
-    digits = "".join(text.lower().replace("0x", "").split()).replace(":", "").replace("-", "")
-    if len(digits) == 32 and not digits.strip("0123456789abcdef"):
-        return PositionalLineageHash.from_u128(int(digits, 16))
-    if ":" in text:
-        return PositionalLineageHash.parse(text.strip())
-    expected = "32 hex digits, 16 bytes as hex or as a JSON list, or position:base58:base58"
-    raise Failure(f"{shown(text)} is no PLH; expected {expected}")
+def _tell(is_watched: bool, progress: str) -> None:
+    """Shows how far we are, in place of what was shown before."""
+    if is_watched:
+        print(f"\r\033[K{progress}", end="", file=sys.stderr, flush=True)
+
+
+def _compare(args: argparse.Namespace) -> int:
+    loaded = [one for path in args.files for one in _load(path)]
+    if len(loaded) < 2:
+        raise Failure(f"compare needs at least two requests; there is {len(loaded)}")
+    paths = [name for name, _, _ in loaded]
+    names = [os.path.basename(path) for path in paths]
+    names = paths if len({*names}) < len(names) else names
+    requests = [request for _, request, _ in loaded]
+    given = args.block_size or [size or DEFAULT_BLOCK_SIZE for _, _, size in loaded]
+    sizes = given * len(loaded) if len(given) == 1 else given
+    if len(sizes) != len(loaded):
+        raise Failure(f"{len(sizes)} block sizes for {len(loaded)} requests; give one for all")
+    if len(loaded) > 2 and len({*sizes}) > 1:
+        named = {size: [n for n, s in zip(names, sizes) if s == size] for size in sizes}
+        text = ", ".join(f"{size} ({forms.listed(who)})" for size, who in named.items())
+        raise Failure(f"block sizes differ: {text}; a tree has one, --block-size N settles it")
+    is_default = not args.block_size and not all(size for _, _, size in loaded)
+    answer: Comparison | PrefixTree
+    if len(loaded) == 2:
+        answer = compare(requests[0], requests[1], sizes, names=(names[0], names[1]))
+        shares, lines = answer.shared_blocks > 0, forms.comparison(answer, requests)
+    else:
+        answer = prefix_groups(requests, sizes[0])
+        shares, lines = answer.tokens_saved > 0, forms.tree(answer, names)
+    if is_default:
+        lines.append(f"block size  {DEFAULT_BLOCK_SIZE} (default) where no file names one")
+    more = {"names": names, "block_size_is_default": is_default}
+    return _answer(args, {**answer.to_dict(), **more}, str(answer), lines, shares)
+
+
+def _identify(args: argparse.Namespace) -> int:
+    loaded = list(_load(args.file))
+    if len(loaded) != 1:
+        raise Failure(f"identify needs one request; {args.file} has {len(loaded)}")
+    _, request, own = loaded[0]
+    answer = identify(request, args.hashes, block_size=own, block_sizes=args.block_size)
+    lines = forms.identification(answer)
+    return _answer(args, answer.to_dict(), str(answer), lines, answer.found)
+
+
+def _answer(
+    args: argparse.Namespace, form: dict[str, object], sentence: str, lines: list[str], good: bool
+) -> int:
+    """Prints JSON, or the sentence and the evidence; the exit status says whether it is good."""
+    if args.json:
+        print(json.dumps(form))
+    else:
+        text = "\n".join([forms.paint("good" if good else "bad", sentence), *lines])
+        # Names come from users and file systems: what the terminal cannot show is escaped.
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        print(text.encode(encoding, "backslashreplace").decode(encoding))
+    return 0 if good else 1
 
 
 def _decode(args: argparse.Namespace) -> int:
-    plh = _read_plh(args.plh)
-    mode, first, last, position_bits, fragment_bits = MODES[plh.mode]
-    current, fragment = plh.current_sequence_hash, plh.parent_hash_fragment
-    if args.json:
-        fields = {
-            "plh": hex128(int(plh)),
-            "plh_text": str(plh),
-            "mode": mode,
-            "position": plh.position,
-            "sequence_hash": hex64(current),
-            "parent_hash_fragment": hex64(fragment),
-            "fragment_bits": fragment_bits,
-        }
-        print(json.dumps(fields))
-        return 0
-    signed = current - (current >> 63 << 64)
-    print(f"plh              {hex128(int(plh))}")
-    print(f"text             {plh}")
-    print(f"bytes            {bytes(plh).hex(' ')}")
-    print(f"mode             {mode}: positions {first} to {last} in {position_bits} bits")
-    print(f"position         {plh.position}")
-    print(f"sequence hash    {hex64(current)}  u64 {current}  i64 {signed}  {to_base58(current)}")
-    if plh.position == 0 and fragment == 0:
-        print("parent fragment  none: the first block")
+    text = args.plh.strip()
+    if ":" in text:
+        plhs = [PositionalLineageHash.parse(text)]  # whose errors say more than those of `read`
     else:
-        print(f"parent fragment  {hex64(fragment)}: low {fragment_bits} bits of the parent's hash")
-    print("contract         not in the 128 bits: it is that of whoever made them")
+        plhs = [one.plh for one in notation.read(text, field="plh") if one.plh is not None]
+    if not plhs:
+        raise Failure(f"{shown(text)} is no PLH; expected its text, or 16 bytes as hex or JSON")
+    form = forms.decoded(plhs[0])
+    print(json.dumps(form) if args.json else "\n".join(f"{k:22}{v}" for k, v in form.items()))
     return 0
 
 

@@ -1,12 +1,12 @@
 """Why two requests do, or do not, share a prefix (FORMAT.md, "Questions").
 
-How many blocks are shared is read from their hashes, why they part from their slots (`slots`);
-what would be shared if … is counted on edited slots.
+How many blocks are shared is read from their hashes; why they part, and what they would share if
+they did not, from their slots (`slots`). Here are the causes that are no slots, and the words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from .errors import FieldTypeError, require_block_size, shown
@@ -15,13 +15,15 @@ from .request import Request
 from .results import Result, count
 from .slots import Streams, common
 from .strict_json import hex64
-from .would_share import WouldShare, if_header_were_same, if_slots_were_edited
+from .values import restore
+from .would_share import WouldShare, if_headers_were_same, if_slots_were_edited
 
 TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
 if TYPE_CHECKING:
     from .slots import Difference
 
 MAX_CAUSES = 20
+_ADAPTER = "an adapter's identity is its name only, so adapters of one name share"
 
 
 class Cause(Result):
@@ -40,23 +42,28 @@ class Cause(Result):
     sentence: str
 
     def to_dict(self) -> dict[str, object]:
-        """The JSON form; runs with the `run_offset` of the slot, texts with code points."""
+        """The JSON form; a run comes with the `run_offset` of the slot."""
         form = super().to_dict()
-        if self.token_index is not None and self.cause != "token":
-            form["a"] = _slot_form(self.a, self.token_index)
-            form["b"] = _slot_form(self.b, self.token_index_b)
-        if self.cause in ("salt", "lora_name"):
-            a, b = str(self.a or ""), str(self.b or "")
-            form["code_points_a"], form["code_points_b"] = _code_points(a, b), _code_points(b, a)
-            form["same_when_normalized"] = _nfc(a) == _nfc(b)
+        sides = (("a", self.a, self.token_index), ("b", self.b, self.token_index_b))
+        for side, it, slot in sides:
+            if isinstance(it, RequestMmObjectInfo) and slot is not None:
+                at = slot - it.offset if it.offset <= slot < it.end else None
+                run = (hex64(it.mm_hash), it.offset, it.length, at)
+                form[side] = dict(zip(("mm_hash", "offset", "length", "run_offset"), run))
+            elif self.cause.startswith("mm_"):
+                form[side] = {"token": it}
         return form
 
 
-def _slot_form(it: object, slot: int | None) -> dict[str, object]:
-    if not isinstance(it, RequestMmObjectInfo) or slot is None:
-        return {"token": it}
-    form = {"mm_hash": hex64(it.mm_hash), "offset": it.offset, "length": it.length}
-    return {**form, "run_offset": slot - it.offset if it.offset <= slot < it.end else None}
+class Side(Result):
+    """One of the two requests: full blocks, and the tokens that come after them."""
+
+    name: str
+    contract: str
+    block_size: int
+    tokens: int
+    blocks: int
+    tail: int
 
 
 class Comparison(Result):
@@ -78,28 +85,13 @@ class Comparison(Result):
     notes: tuple[str, ...]
     causes_complete: bool
     equal_tokens: int
-    contracts: tuple[str, str]
-    block_sizes: tuple[int, int]
-    tokens: tuple[int, int]
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
-        form = super().to_dict()
-        sides = zip(*(form.pop(name) for name in self._fields[-3:]))
-        form["a"], form["b"] = (
-            {"contract": c, "block_size": s, "tokens": n, "blocks": n // s, "tail": n % s}
-            for c, s, n in sides
-        )
-        form["block_size"] = self.block_sizes[0] if len({*self.block_sizes}) == 1 else None
-        return form
+    a: Side
+    b: Side
+    block_size: int | None
 
 
 def compare(
-    a: Request,
-    b: Request,
-    block_size: int | Sequence[int],
-    *,
-    names: tuple[str, str] = ("A", "B"),
+    a: Request, b: Request, block_size: int | Sequence[int], *, names: tuple[str, str] = ("A", "B")
 ) -> Comparison:
     """How many leading blocks `a` and `b` share at `block_size`, and why not more.
 
@@ -113,155 +105,62 @@ A has 30, B has 9; 2 blocks would be shared if that token were the same.
     for name, request in (("a", a), ("b", b)):
         if not isinstance(request, Request):
             raise FieldTypeError(field=name, value=request, expected="a Request")
-    two = tuple(block_size) if isinstance(block_size, (tuple, list)) else (block_size,) * 2
-    if len(two) != 2:
+    sizes = block_size if isinstance(block_size, (tuple, list)) else (block_size, block_size)
+    if len(sizes) != 2:
         raise FieldTypeError(field="block_size", value=block_size, expected="one size, or two")
-    return _Pair(a, b, (require_block_size(two[0]), require_block_size(two[1])), names).compare()
-
-
-class _Pair:
-    """Two requests while they are compared."""
-
-    def __init__(
-        self, a: Request, b: Request, sizes: tuple[int, int], names: tuple[str, str]
-    ) -> None:
-        self.a, self.b, self.sizes, self.names = a, b, sizes, names
-        self.tokens = a.total_tokens, b.total_tokens
-        self.blocks = self.tokens[0] // sizes[0], self.tokens[1] // sizes[1]
-        self.shared = 0
-        self.streams = Streams(a, b)
-        self.equal = self.streams.common()
-
-    def compare(self) -> Comparison:
-        size = self.sizes[0]
-        same: list[tuple[int, int]] = []
-        if self.a.contract == self.b.contract and size == self.sizes[1]:
-            hashes = self.a.block_hashes(size), self.b.block_hashes(size)
-            self.shared = common(hashes[0], 0, hashes[1], 0)
-            same = _same_content(*hashes, self.shared)
-        causes = list(self._header_causes())
+    side_a, side_b = sides = _side(names[0], a, sizes[0]), _side(names[1], b, sizes[1])
+    size = side_a.block_size
+    shared = 0
+    same: list[tuple[int, int]] = []
+    if a.contract == b.contract and size == side_b.block_size:
+        hashes = a.block_hashes(size), b.block_hashes(size)
+        shared = common(hashes[0], 0, hashes[1], 0)
+        same = _same_content(*hashes, shared)
+    streams = Streams(a, b)
+    equal = streams.common()
+    causes = list(_header_causes(a, b, sides))
+    # After a collision of hashes, blocks are shared whose slots differ: look behind them.
+    differences = streams.differences(shared * size, min(size, side_b.block_size))
+    found = list(islice(differences, MAX_CAUSES + 1))
+    would: Iterable[WouldShare] = ()
+    if causes:
         header = [cause.cause for cause in causes]
-        # After a collision of hashes, blocks are shared whose slots differ: look behind them.
-        differences = self.streams.differences(self.shared * size, min(self.sizes))
-        found = list(islice(differences, MAX_CAUSES + 1))
-        causes += [self._slot_cause(difference) for difference, _ in found]
-        if header:
-            would = list(if_header_were_same(header, self.sizes, self.equal))
-        elif found and causes[0].cause != "length":
-            (_, at, *_), gap = found[0]
-            edits = self.streams, at, gap, size, self.shared, self.names[1]
-            would = list(if_slots_were_edited(*edits))
-        else:
-            would = []
-        first = causes[0] if causes else None
-        return Comparison(
-            shared_blocks=self.shared,
-            shared_tokens=self.shared * size,
-            position=first.position if first else None,
-            cause=first.cause if first else "none",
-            causes=tuple(causes[:MAX_CAUSES]),
-            token_index=first.token_index if first else None,
-            same_content=tuple(i for i, _ in same),
-            sentence=self._sentence(first, would),
-            same_content_in_a=tuple(i for _, i in same),
-            would_share=tuple(would),
-            notes=tuple(self._notes()),
-            causes_complete=len(causes) <= MAX_CAUSES and all(gap for _, gap in found[-1:]),
-            equal_tokens=self.equal,
-            contracts=(self.a.contract.name, self.b.contract.name),
-            block_sizes=self.sizes,
-            tokens=self.tokens,
-        )
-
-    def _header_causes(self) -> Iterator[Cause]:
-        """Those that change every block, in the order in which they decide."""
-        a, b = self.a, self.b
-        pairs: tuple[tuple[str, str | int | None, str | int | None], ...] = (
-            ("contract", a.contract.name, b.contract.name),
-            ("block_size", *self.sizes),
-            ("salt", a.salt or None, b.salt or None),
-            ("lora_name", a.lora_name or None, b.lora_name or None),
-        )
-        for cause, left, right in pairs:
-            if left != right:
-                said = _said(cause, left, right), _said(cause, right, left)
-                text = f"the {cause.replace('k_s', 'k s')} differs: "
-                text += " and ".join(f"{n} has {what}" for n, what in zip(self.names, said))
-                if left and right and _nfc(str(left)) == _nfc(str(right)):
-                    text += ", which look alike (equal in NFC) but are hashed as written"
-                position = 0 if any(self.blocks) else None
-                values = (cause, position, None, None, None, left, right, text)
-                yield Cause(**dict(zip(Cause._fields, values)))
-
-    def _slot_cause(self, found: Difference) -> Cause:
-        cause, i, j, a, b = found
-        (name_a, name_b), (size_a, size_b) = self.names, self.sizes
-        full = i // size_a < self.blocks[0] or j // size_b < self.blocks[1]
-        place = f"block {i // size_a}, slot {i % size_a}" if full else "in the unhashed tail"
-        at: tuple[int | None, ...] = (i // size_a if full else None, i, i % size_a, j)
-        if cause == "length":
-            at = (None,) * 4
-            (end, rest), (ends, on) = (i, self.tokens[1] - j), self.names
-            if i != self.tokens[0]:
-                (end, rest), (ends, on) = (j, self.tokens[0] - i), self.names[::-1]
-            text = f"{ends} ends after {count(end, 'token')}, {on} has {rest} more"
-        else:
-            text = "token " if cause == "token" else "slot "
-            text += f"{i} ({place})" if i == j else f"{i} of {name_a} and {j} of {name_b}"
-            text += f" differs: {name_a} has {_evidence(cause, a)}, "
-            text += f"{name_b} has {_evidence(cause, b)}"
-        return Cause(**dict(zip(Cause._fields, (cause, *at, a, b, text))))
-
-    def _notes(self) -> Iterator[str]:
-        a, b = self.a, self.b
-        if a.lora_name and a.lora_name == b.lora_name:
-            yield f"both name the adapter {shown(a.lora_name)}; {_ADAPTER}"
-        for salt, lora_name in ((a.salt, b.lora_name), (b.salt, a.lora_name)):
-            if salt and salt == lora_name:
-                yield f"{shown(salt)} is a salt in one and a lora_name in the other: not the same"
-        for name, one, two in (("salt", a.salt, b.salt), ("lora_name", a.lora_name, b.lora_name)):
-            if one != two and not one and not two:
-                yield f'{name} "" counts as none'
-        if self.equal < self.shared * self.sizes[0]:
-            yield f"the hashes of shared blocks collide: slot {self.equal} differs"
-        if a.packed[: 4 * self.equal] != b.packed[: 4 * self.equal]:
-            yield "token ids under runs differ, which does not matter: they are not hashed"
-
-    def _sentence(self, first: Cause | None, would: list[WouldShare]) -> str:
-        shared, fewest = self.shared, min(self.blocks)
-        if fewest == 0:
-            sides = zip(self.names, self.tokens, self.sizes)
-            said = [f"{name} has {count(n, 'token')} for blocks of {s}" for name, n, s in sides]
-            parts = [f"nothing can be shared without a full block: {', '.join(said)}"]
-        elif shared == 0:
-            parts = ["no block is shared"]
-        else:
-            which = "the first" if shared < fewest else "all" if shared > 1 else "the only"
-            blocks = "block" if shared == 1 else f"{shared} blocks"
-            saved = f"({count(shared * self.sizes[0], 'token')} at block size {self.sizes[0]})"
-            verb = "is" if shared == 1 else "are"
-            parts = [f"{which} {blocks} {saved} {verb} shared"]
-        if first is None or first.cause == "length":
-            parts.append("nothing differs" + (f": {first.sentence}" if first else ""))
-            if self.a.lora_name and self.b.lora_name:
-                parts.append(_ADAPTER)
-        else:
-            parts.append(first.sentence)
-        best = max(would, key=lambda one: one.gain, default=None)
-        if best and best.gain:
-            parts.append(best.sentence)
-        text = "; ".join(parts)
-        return text[0].upper() + text[1:] + "."
+        would = if_headers_were_same(header, (size, side_b.block_size), equal)
+    elif found and found[0][0][0] != "length":
+        (_, at, *_), gap = found[0]
+        would = if_slots_were_edited(streams, at, gap or (1, 1), size, shared, side_b.name)
+    would = tuple(would)
+    causes += [_slot_cause(difference, *sides) for difference, _ in found]
+    first = causes[0] if causes else None
+    notes = tuple(_notes(a, b, equal, shared * size))
+    return Comparison(
+        shared_blocks=shared,
+        shared_tokens=shared * size,
+        position=first.position if first else None,
+        cause=first.cause if first else "none",
+        causes=tuple(causes[:MAX_CAUSES]),
+        token_index=first.token_index if first else None,
+        same_content=tuple(i for i, _ in same),
+        sentence=_sentence(shared, sides, first, would, notes),
+        same_content_in_a=tuple(i for _, i in same),
+        would_share=would,
+        notes=notes,
+        causes_complete=len(causes) <= MAX_CAUSES and all(gap for _, gap in found[-1:]),
+        equal_tokens=equal,
+        a=side_a,
+        b=side_b,
+        block_size=size if size == side_b.block_size else None,
+    )
 
 
-_ADAPTER = "an adapter's identity is its name only, so adapters of one name share"
+def _side(name: str, request: Request, block_size: object) -> Side:
+    size, tokens = require_block_size(block_size), request.total_tokens
+    return restore(Side, (name, request.contract.name, size, tokens, *divmod(tokens, size)))
 
 
 def _same_content(a: list[int], b: list[int], shared: int) -> list[tuple[int, int]]:
     """Positions of b from `shared` on, and where a has a block of that hash: best the same."""
-    if shared == len(b):
-        return []
-    home = dict(zip(reversed(a), range(len(a) - 1, -1, -1)))
+    home = dict(zip(reversed(a), range(len(a) - 1, -1, -1))) if shared < len(b) else {}
     return [
         (i, i if a[i : i + 1] == [value] else home[value])
         for i, value in enumerate(b[shared:], shared)
@@ -269,12 +168,58 @@ def _same_content(a: list[int], b: list[int], shared: int) -> list[tuple[int, in
     ]
 
 
+def _header_causes(a: Request, b: Request, sides: tuple[Side, Side]) -> Iterator[Cause]:
+    """Those that change every block, in the order in which they decide."""
+    pairs: tuple[tuple[str, str | int | None, str | int | None], ...] = (
+        ("contract", a.contract.name, b.contract.name),
+        ("block_size", sides[0].block_size, sides[1].block_size),
+        ("salt", a.salt or None, b.salt or None),
+        ("lora_name", a.lora_name or None, b.lora_name or None),
+    )
+    position = 0 if any(side.blocks for side in sides) else None
+    for cause, left, right in pairs:
+        if left != right:
+            says = _said(cause, left, right), _said(cause, right, left)
+            text = f"the {cause.replace('k_s', 'k s')} differs: "
+            text += " and ".join(f"{side.name} has {said}" for side, said in zip(sides, says))
+            if left and right and _nfc(str(left)) == _nfc(str(right)):
+                text += ", which look alike (equal in NFC) but are hashed as written"
+            yield restore(Cause, (cause, position, None, None, None, left, right, text))
+
+
 def _said(cause: str, value: str | int | None, other: str | int | None) -> str:
+    """A text, with code points where it is hard to tell from the other, from where they part."""
     if value is None or cause in ("contract", "block_size"):
         return "none" if value is None else str(value)
-    alike = shown(value) == shown(other) or not f"{value}{other}".isascii()
-    points = _code_points(str(value), str(other)) if other and alike else []
-    return shown(value) + (f" ({' '.join(points)})" if points else "")
+    text, against = str(value), str(other or "")
+    if not against or (f"{text}{against}".isascii() and shown(text) != shown(against)):
+        return shown(text)
+    part = common(text, 0, against, 0)
+    points = [f"U+{ord(char):04X}" for char in text[part : part + 8]]
+    return f"{shown(text)} ({' '.join(points)})" if points else shown(text)
+
+
+def _nfc(text: str) -> str:
+    from unicodedata import normalize  # not at the top: few comparisons need its tables
+
+    return normalize("NFC", text)
+
+
+def _slot_cause(found: Difference, side_a: Side, side_b: Side) -> Cause:
+    cause, i, j, a, b = found
+    if cause == "length":
+        more_a, more_b = side_a.tokens - i, side_b.tokens - j
+        ends, end, on = (side_a, i, side_b) if more_b else (side_b, j, side_a)
+        text = f"{ends.name} ends after {count(end, 'token')}, {on.name} has {more_a + more_b} more"
+        return restore(Cause, (cause, None, None, None, None, a, b, text))
+    position, slot = divmod(i, side_a.block_size)
+    full = position < side_a.blocks or j // side_b.block_size < side_b.blocks
+    place = f"block {position}, slot {slot}" if full else "in the unhashed tail"
+    text = "token " if cause == "token" else "slot "
+    text += f"{i} ({place})" if i == j else f"{i} of {side_a.name} and {j} of {side_b.name}"
+    text += f" differs: {side_a.name} has {_evidence(cause, a)}, "
+    text += f"{side_b.name} has {_evidence(cause, b)}"
+    return restore(Cause, (cause, position if full else None, i, slot, j, a, b, text))
 
 
 def _evidence(cause: str, it: RequestMmObjectInfo | int) -> str:
@@ -284,14 +229,51 @@ def _evidence(cause: str, it: RequestMmObjectInfo | int) -> str:
     return f"object {hex64(it.mm_hash)}{more.get(cause, '')}"
 
 
-def _nfc(text: str) -> str:
-    from unicodedata import normalize  # not at the top: few comparisons need its tables
+def _notes(a: Request, b: Request, equal: int, shared: int) -> Iterator[str]:
+    """What does not count or is easily mixed up; `equal` slots are equal, `shared` are shared."""
+    if a.lora_name and a.lora_name == b.lora_name:
+        yield _ADAPTER
+    for salt, lora_name in ((a.salt, b.lora_name), (b.salt, a.lora_name)):
+        if salt and salt == lora_name:
+            yield f"{shown(salt)} is a salt in one and a lora_name in the other: not the same"
+    for name, one, two in (("salt", a.salt, b.salt), ("lora_name", a.lora_name, b.lora_name)):
+        if one != two and not one and not two:
+            yield f'{name} "" counts as none'
+    if equal < shared:
+        yield f"the hashes of shared blocks collide: slot {equal} differs"
+    if a.packed[: 4 * equal] != b.packed[: 4 * equal]:
+        yield "token ids under runs differ, which does not matter: they are not hashed"
 
-    return normalize("NFC", text)
 
-
-def _code_points(text: str, other: str) -> list[str]:
-    """Those of `text` from the first character on that differs from `other`'s, at most 8."""
-    shortest = min(len(text), len(other))
-    first = next((i for i in range(shortest) if text[i] != other[i]), shortest)
-    return [f"U+{ord(char):04X}" for char in text[first : first + 8]]
+def _sentence(
+    shared: int,
+    sides: Sequence[Side],
+    first: Cause | None,
+    would: Sequence[WouldShare],
+    notes: Sequence[str],
+) -> str:
+    fewest = min(side.blocks for side in sides)
+    if fewest == 0:
+        has = [
+            f"{side.name} has {count(side.tokens, 'token')} for blocks of {side.block_size}"
+            for side in sides
+        ]
+        parts = [f"nothing can be shared without a full block: {', '.join(has)}"]
+    elif shared == 0:
+        parts = ["no block is shared"]
+    else:
+        size = sides[0].block_size
+        which = "the first" if shared < fewest else "all" if shared > 1 else "the only"
+        blocks, verb = ("block", "is") if shared == 1 else (f"{shared} blocks", "are")
+        saved = f"{count(shared * size, 'token')} at block size {size}"
+        parts = [f"{which} {blocks} ({saved}) {verb} shared"]
+    if first and first.cause != "length":
+        parts.append(first.sentence)
+    else:
+        parts.append("nothing differs" + (f": {first.sentence}" if first else ""))
+        parts += [note for note in notes if note == _ADAPTER]
+    best = max(would, key=lambda one: one.gain, default=None)
+    if best and best.gain:
+        parts.append(best.sentence)
+    text = "; ".join(parts)
+    return text[0].upper() + text[1:] + "."

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from .blocks import block_hashes
-from .contract import CONTRACTS
-from .encoding import touched_blocks
+from .contract import CONTRACTS, Contract
 from .errors import FieldTypeError, FieldValueError, require_block_size
 from .kernel import chain
 from .lineage import MAX_BLOCKS, PositionalLineageHash
@@ -20,13 +19,16 @@ from .results import Result
 
 BLOCK_SIZES = tuple(1 << n for n in range(13))
 _KINDS = {"block_hash": "block hash", "sequence_hash": "sequence hash", "plh": "PLH"}
+_WORDS = {"salt": "salt", "lora_name": "lora_name", "mm_info": "runs"}
 
 TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
 if TYPE_CHECKING:
-    # Block hashes and sequence hashes.
-    Lines = tuple[list[int], list[int]]
-    # Contract, and what was done with salt, lora_name and runs.
-    Way = tuple[str, str, str, str]
+    from typing import Any
+
+    # Bits and value of what was observed.
+    Number = tuple[int, int]
+    # What a hit is and how it was made: the fields of Match of these names.
+    Way = dict[str, Any]
 
 
 class Match(Result):
@@ -106,47 +108,24 @@ def identify(
     elif not isinstance(block_sizes, (list, tuple, range)):
         expected = "a list of block sizes"
         raise FieldTypeError(field="block_sizes", value=block_sizes, expected=expected)
-    sizes = tuple(dict.fromkeys(require_block_size(size) for size in block_sizes))
     several = isinstance(observed, (list, tuple)) and not are_octets(observed)
     items = list(observed) if several else [observed]  # type: ignore[call-overload]
-    if not items or not sizes:
-        field = "block_sizes" if items else "observed"
-        raise FieldValueError(field=field, value=[], expected="at least one")
+    for field, given in (("observed", items), ("block_sizes", block_sizes)):
+        if not given:
+            raise FieldValueError(field=field, value=[], expected="at least one")
+    tried = _to_try(request, tuple(dict.fromkeys(map(require_block_size, block_sizes))))
     readings = [read(item, i if several else None) for i, item in enumerate(items)]
-    wanted: dict[tuple[int, int], list[tuple[int, Reading]]] = {}
+    wanted: dict[Number, list[tuple[int, Reading]]] = {}
     for i, one in enumerate(readings):
         for reading in one:
             wanted.setdefault((reading.bits, reading.value), []).append((i, reading))
-
-    contracts = sorted(CONTRACTS, key=lambda contract: contract != request.contract)
-    salts = ("given", "left_out") if request.salt else ("none",)
-    names = ("given", "left_out") if request.lora_name else ("none",)
-    runs = ("given", "ignored") if request.mm_info else ("none",)
-    matches: list[Match] = []
-    hashes = 0
-    for contract, salt, name in product(contracts, salts, names):
-        seed = contract.salt_hash(
-            request.salt if salt == "given" else None,
-            request.lora_name if name == "given" else None,
-        )
-        # What was done with the runs, block size (None: no block), kind, position, reading.
-        hits: list[tuple[str, int | None, str, int, tuple[int, int]]] = []
-        if (64, seed) in wanted:
-            hits.append((runs[0], None, "salt_hash", 0, (64, seed)))
-        for size in sizes:
-            done: Lines | None = None
-            for mm_info in runs:
-                blocks = _block_hashes(request, size, seed, done and done[0])
-                lines = blocks, chain(blocks, contract.chain_seed)
-                hits += [(mm_info, size, *hit) for hit in _hits(wanted, lines, done)]
-                hashes += 2 * len(blocks)
-                done = lines
-        for mm_info, own, kind, position, key in hits:
-            way = contract.name, salt, name, mm_info
-            for i, reading in wanted[key]:
-                matches.append(_match(request, i, reading, own, kind, position, way))
+    matches = [
+        _match(request, i, reading, way)
+        for number, way in _search(request, [*wanted], tried)
+        for i, reading in wanted[number]
+    ]
     matches.sort(key=lambda match: (match.observed, match.changes))
-    given = tuple(
+    seen = tuple(
         Observed(
             text=bytes(item).hex() if isinstance(item, (bytes, bytearray)) else str(item).strip(),
             readings=readings[i],
@@ -154,98 +133,117 @@ def identify(
         )
         for i, item in enumerate(items)
     )
-    tried = Tried(
-        block_sizes=sizes,
-        contracts=tuple(contract.name for contract in contracts),
-        salt=salts,
-        lora_name=names,
-        mm_info=runs,
-        hashes=hashes,
-    )
     return Identification(
-        found=all(one.matches for one in given),
-        observed=given,
+        found=all(one.matches for one in seen),
+        observed=seen,
         matches=tuple(matches),
         tried=tried,
-        sentence=_sentence(given, matches, tried),
+        sentence=_sentence(seen, matches, tried),
     )
 
 
-def _block_hashes(request: Request, size: int, seed: int, given: list[int] | None) -> list[int]:
-    """As the request says; or, from what was `given`, with its runs ignored."""
-    stop = min(request.total_tokens // size, MAX_BLOCKS)
-    if given is None:
-        return block_hashes(request.packed, size, request.mm_info, seed, 0, stop)
-    ignored = given[:]
-    for first, last, _ in touched_blocks(request.mm_info, size, 0, stop):
-        ignored[first:last] = block_hashes(request.packed, size, (), seed, first, last)
-    return ignored
+def _to_try(request: Request, sizes: tuple[int, ...]) -> Tried:
+    contracts = sorted(CONTRACTS, key=lambda contract: contract != request.contract)
+    salt, lora_name = (
+        ("given", "left_out") if text else ("none",) for text in (request.salt, request.lora_name)
+    )
+    mm_info = ("given", "ignored") if request.mm_info else ("none",)
+    passes = len(contracts) * len(salt) * len(lora_name) * len(mm_info)
+    return Tried(
+        block_sizes=sizes,
+        contracts=tuple(contract.name for contract in contracts),
+        salt=salt,
+        lora_name=lora_name,
+        mm_info=mm_info,
+        hashes=2 * passes * sum(_blocks(request, size) for size in sizes),
+    )
+
+
+def _blocks(request: Request, size: int) -> int:
+    return min(request.total_tokens // size, MAX_BLOCKS)
+
+
+def _search(request: Request, wanted: list[Number], tried: Tried) -> Iterator[tuple[Number, Way]]:
+    """All numbers that are wanted and found, in each way that makes them."""
+    for contract, salt, lora_name in product(tried.contracts, tried.salt, tried.lora_name):
+        rules = Contract.named(contract)
+        seed = rules.salt_hash(
+            request.salt if salt == "given" else None,
+            request.lora_name if lora_name == "given" else None,
+        )
+        way = {"contract": contract, "salt": salt, "lora_name": lora_name}
+        if (64, seed) in wanted:
+            place = {"kind": "salt_hash", "block_size": None, "position": None}
+            yield (64, seed), {**way, **place, "mm_info": tried.mm_info[0]}
+        for size in tried.block_sizes:
+            # A block that runs do not touch is found with them; not again without them.
+            found: set[tuple[Number, str, int]] = set()
+            for mm_info in tried.mm_info:
+                runs = request.mm_info if mm_info == "given" else ()
+                blocks = block_hashes(request.packed, size, runs, seed, 0, _blocks(request, size))
+                hits = {*_hits(wanted, blocks, chain(blocks, rules.chain_seed))} - found
+                for number, kind, position in sorted(hits, key=lambda hit: hit[1:]):
+                    place = {"kind": kind, "block_size": size, "position": position}
+                    yield number, {**way, **place, "mm_info": mm_info}
+                found |= hits
 
 
 def _hits(
-    wanted: Iterable[tuple[int, int]], lines: Lines, done: Lines | None
-) -> Iterator[tuple[str, int, tuple[int, int]]]:
-    """(kind, position, (bits, value)) of wanted hashes that were not the same `done` before."""
+    wanted: Iterable[Number], blocks: list[int], sequence: list[int]
+) -> Iterator[tuple[Number, str, int]]:
+    """(number, kind, position) of wanted hashes."""
     numbers = {value for bits, value in wanted if bits == 64}
-    for k, kind in enumerate(("block_hash", "sequence_hash")):
-        there = numbers.intersection(lines[k])
-        for position, value in enumerate(lines[k] if there else ()):
-            if value in there and not (done and done[k][position] == value):
-                yield kind, position, (64, value)
+    for kind, line in (("block_hash", blocks), ("sequence_hash", sequence)):
+        for value in numbers.intersection(line):
+            yield from (((64, value), kind, i) for i, made in enumerate(line) if made == value)
     for bits, value in wanted:
         plh = Reading(notation="", bits=bits, value=value).plh
-        if plh is None or plh.position >= len(lines[1]):
-            continue
-        at = slice(max(plh.position - 1, 0), plh.position + 1)
-        *before, current = lines[1][at]
-        made = PositionalLineageHash.new(current, before[0] if before else None, plh.position)
-        if made == plh and not (done and done[1][at] == lines[1][at]):
-            yield "plh", plh.position, (128, value)
+        if plh is not None and plh.position < len(sequence):
+            at = plh.position
+            parent = sequence[at - 1] if at else None
+            if plh == PositionalLineageHash.new(sequence[at], parent, at):
+                yield (128, value), "plh", at
 
 
-def _match(
-    request: Request,
-    observed: int,
-    reading: Reading,
-    size: int | None,
-    kind: str,
-    position: int,
-    way: Way,
-) -> Match:
-    contract, salt, name, mm_info = way
-    own = request.contract.name
-    at: tuple[int | None, ...] = (None,) * 4
+def _match(request: Request, observed: int, reading: Reading, way: Way) -> Match:
+    own, contract, size = request.contract.name, way["contract"], way["block_size"]
+    first = stop = None
     text = f"{reading.hex} is the salt hash"
     if size is not None:
-        first, stop = position * size, (position + 1) * size
-        at = (size, position, first, stop)
-        text = f"{reading.hex} is the {_KINDS[kind]} of block {position} (tokens {first} to "
-        text += f"{stop - 1}) at block size {size}"
-    changes = [f"under contract {contract} instead of {own}"] if contract != own else []
-    changes += ["when the salt is left out"] * (salt == "left_out")
-    changes += ["when the lora_name is left out"] * (name == "left_out")
-    changes += ["when the runs are ignored"] * (mm_info == "ignored")
+        first, stop = way["position"] * size, way["position"] * size + size
+        text = f"{reading.hex} is the {_KINDS[way['kind']]} of block {way['position']} (tokens "
+        text += f"{first} to {stop - 1}) at block size {size}"
+    changes = [f"under contract {contract} instead of {own}"] * (contract != own)
+    for field, word in _WORDS.items():
+        verb = {"left_out": "is left out", "ignored": "are ignored"}.get(way[field])
+        changes += [f"when the {word} {verb}"] if verb else []
     text += f": what you get {' and '.join(changes)}" if changes else f" under contract {own}"
-    values = (observed, reading.notation, reading.hex, kind, *at, *way, len(changes), text)
-    return Match(**dict(zip(Match._fields, values)))
+    return Match(
+        observed=observed,
+        notation=reading.notation,
+        value=reading.hex,
+        first_token=first,
+        stop_token=stop,
+        changes=len(changes),
+        sentence=text,
+        **way,
+    )
 
 
-def _sentence(given: tuple[Observed, ...], matches: list[Match], tried: Tried) -> str:
-    missing = [one.text for one in given if not one.matches]
+def _sentence(seen: tuple[Observed, ...], matches: list[Match], tried: Tried) -> str:
+    missing = [one.text for one in seen if not one.matches]
     parts: list[str] = []
-    if len(given) > 1:
-        parts.append(f"{len(given) - len(missing)} of {len(given)} are hashes of this request")
+    if len(seen) > 1:
+        parts.append(f"{len(seen) - len(missing)} of {len(seen)} are hashes of this request")
     if matches:
         more = f" ({len(matches)} matches in all)" if len(matches) > 1 else ""
         parts.append(matches[0].sentence + more)
     if missing:
         more = f" and {len(missing) - 4} more" if len(missing) > 4 else ""
+        sizes, contracts = ", ".join(map(str, tried.block_sizes)), " and ".join(tried.contracts)
         text = f"{', '.join(missing[:4])}{more} {'is' if len(missing) == 1 else 'are'} none of the "
-        text += f"{tried.hashes} hashes tried: block, sequence and PLH, block sizes "
-        text += (
-            f"{', '.join(map(str, tried.block_sizes))}, contracts {' and '.join(tried.contracts)}"
-        )
-        ways = (("salt", tried.salt), ("lora_name", tried.lora_name), ("runs", tried.mm_info))
-        text += "".join(f", {word} given and left out" for word, way in ways if len(way) > 1)
-        parts.append(text)
+        text += f"{tried.hashes} hashes tried: block, sequence and PLH, block sizes {sizes}, "
+        text += f"contracts {contracts}"
+        left_out = [word for field, word in _WORDS.items() if len(getattr(tried, field)) > 1]
+        parts.append(text + "".join(f", {word} given and left out" for word in left_out))
     return "; ".join(parts) + "."

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 DEFAULT_BLOCK_SIZE = 16
+BLOCK_NAMES = ("position", "block_hash", "sequence_hash", "plh", "plh_text")
 
 
 def load_request(text: str | bytes) -> tuple[Request, int | None]:
@@ -33,15 +34,10 @@ def hash_report(request: Request, block_size: int | None) -> dict[str, Any]:
     """All hashes of a request. `block_size` None: 16, and the report says that it was chosen."""
     report = {"contract": request.contract.name, **report_head(block_size)}
     report["salt_hash"] = hex64(request.salt_hash())
-    report["blocks"] = [
-        {
-            "position": block.position,
-            "block_hash": hex64(block.block_hash),
-            "sequence_hash": hex64(block.sequence_hash),
-            "plh": hex128(int(block.plh)),
-            "plh_text": str(block.plh),
-        }
-        for block in request.into_blocks(report["block_size"])
-    ]
+    report["blocks"] = []
+    for block in request.into_blocks(report["block_size"]):
+        plh = block.plh
+        hashes = (hex64(block.block_hash), hex64(block.sequence_hash), hex128(int(plh)), str(plh))
+        report["blocks"].append(dict(zip(BLOCK_NAMES, (block.position, *hashes))))
     report["tail"] = request.total_tokens % report["block_size"]
     return report

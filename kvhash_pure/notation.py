@@ -44,16 +44,14 @@ class Reading(Result):
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
-        form: dict[str, object] = {"notation": self.notation, "value": self.hex, "plh": None}
         plh = self.plh
-        if plh is not None:
-            form["plh"] = {
-                "position": plh.position,
-                "mode": plh.mode,
-                "sequence_hash": hex64(plh.current_sequence_hash),
-                "parent_fragment": hex64(plh.parent_hash_fragment),
-            }
-        return form
+        fields = plh and {
+            "position": plh.position,
+            "mode": plh.mode,
+            "sequence_hash": hex64(plh.current_sequence_hash),
+            "parent_fragment": hex64(plh.parent_hash_fragment),
+        }
+        return {"notation": self.notation, "value": self.hex, "plh": fields}
 
 
 def are_octets(value: object) -> bool:
@@ -65,23 +63,24 @@ def are_octets(value: object) -> bool:
     )
 
 
-def read(value: object, index: int | None) -> tuple[Reading, ...]:
+def read(value: object, index: int | None = None, field: str = "observed") -> tuple[Reading, ...]:
     """Every reading of one observed value, or an error that lists the notations."""
-    found: list[tuple[str, int, int]] = []
     if isinstance(value, str):
         found = _read_text(value.strip(" \t\r\n\"',;"))
     elif isinstance(value, PositionalLineageHash):
         found = [("plh", 128, int(value))]
     elif isinstance(value, (bytes, bytearray)) or are_octets(value):
-        data = bytes(value)  # type: ignore[call-overload]
-        found = [("bytes", 128, int.from_bytes(data, "big"))] * (len(data) == 16)
+        found = _read_octets(value)
     elif is_integer_type(type(value)):
         found = _read_number(as_int(value))  # type: ignore[arg-type]
     else:
-        raise FieldTypeError(field="observed", index=index, value=value, expected=NOTATIONS)
+        raise FieldTypeError(field=field, index=index, value=value, expected=NOTATIONS)
     if not found:
-        raise FieldValueError(field="observed", index=index, value=value, expected=NOTATIONS)
+        raise FieldValueError(field=field, index=index, value=value, expected=NOTATIONS)
     return tuple(Reading(notation=n, bits=bits, value=number) for n, bits, number in found)
+
+
+# Each of these gives (notation, bits, value) of each reading.
 
 
 def _read_number(number: int) -> list[tuple[str, int, int]]:
@@ -92,27 +91,28 @@ def _read_number(number: int) -> list[tuple[str, int, int]]:
     return [("u128", 128, number)] if 0 <= number < U128_LIMIT else []
 
 
+def _read_octets(value: object) -> list[tuple[str, int, int]]:
+    if not ((isinstance(value, (bytes, bytearray)) and len(value) == 16) or are_octets(value)):
+        return []
+    return [("bytes", 128, int.from_bytes(bytes(value), "big"))]  # type: ignore[call-overload]
+
+
 def _read_text(text: str) -> list[tuple[str, int, int]]:
-    """(notation, bits, value) of each reading."""
     found: list[tuple[str, int, int]] = []
-    digits = text[1:] if text[:1] == "-" else text
-    if digits.isascii() and digits.isdigit() and len(digits) < 40:
-        found = _read_number(int(text))
-    digits = "".join(text.split())
-    digits = digits[2:] if digits[:2] in ("0x", "0X") else digits
-    if 1 <= len(digits) <= 32 and not digits.strip(_HEX_DIGITS):
-        found.append(("hex", 64 if len(digits) <= 16 else 128, int(digits, 16)))
     try:
         if text[:1] == "[":
-            octets = loads(text)
-            if are_octets(octets):
-                number = int.from_bytes(bytes(octets), "big")  # type: ignore[call-overload]
-                found.append(("bytes", 128, number))
-        elif ":" in text:
-            found.append(("plh_text", 128, int(PositionalLineageHash.parse(text))))
-        else:
-            plh = PositionalLineageHash.parse("0:" + text)
-            found.append(("base58", 64, plh.current_sequence_hash))
+            return _read_octets(loads(text))
+        if ":" in text:
+            return [("plh_text", 128, int(PositionalLineageHash.parse(text)))]
+        digits = text[1:] if text[:1] == "-" else text
+        if digits.isascii() and digits.isdigit() and len(digits) < 40:
+            found += _read_number(int(text))
+        digits = "".join(text.split())
+        digits = digits[2:] if digits[:2] in ("0x", "0X") else digits
+        if 1 <= len(digits) <= 32 and not digits.strip(_HEX_DIGITS):
+            found.append(("hex", 64 if len(digits) <= 16 else 128, int(digits, 16)))
+        plh = PositionalLineageHash.parse("0:" + text)
+        found.append(("base58", 64, plh.current_sequence_hash))
     except KvHashingError:
         pass
     return found

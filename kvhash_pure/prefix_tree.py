@@ -6,13 +6,14 @@ or lora_name share nothing, and stand side by side.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Iterator
 
 from .errors import FieldTypeError, require_block_size
 from .lineage import PositionalLineageHash
 from .request import Request
 from .results import Result, count
-from .slots import common, stream
+from .slots import common, streams
 
 
 class PrefixEdge(Result):
@@ -30,15 +31,14 @@ class PrefixEdge(Result):
     ends: tuple[int, ...]
     saved_tokens: int
     contract: str
-    first_plh: str
     last_plh: str
 
 
 class PrefixTree(Result):
     """What `prefix_groups` found: edges, parents before children, and what sharing saves.
 
-    `shared_tokens` leading slots are common to all requests, `longest_shared_tokens` to some two;
-    only whole blocks of them can be cached: `cacheable_tokens`, `longest_cacheable_tokens`.
+    `shared_tokens` leading slots are common to all requests, `cacheable_tokens` of them in whole
+    blocks; `longest_shared_tokens` are common to some two.
     """
 
     block_size: int
@@ -51,7 +51,6 @@ class PrefixTree(Result):
     shared_tokens: int
     cacheable_tokens: int
     longest_shared_tokens: int
-    longest_cacheable_tokens: int
     sentence: str
 
 
@@ -64,14 +63,12 @@ def prefix_groups(requests: Iterable[Request], block_size: int) -> PrefixTree:
     if not isinstance(requests, Iterable):
         raise FieldTypeError(field="requests", value=requests, expected="an iterable of requests")
     given: list[Request] = []
-    for request in requests:
+    for i, request in enumerate(requests):  # looked at as they come, and they may never end
         if not isinstance(request, Request):
-            raise FieldTypeError(
-                field="requests", index=len(given), value=request, expected="a Request"
-            )
+            raise FieldTypeError(field="requests", index=i, value=request, expected="a Request")
         given.append(request)
     lines = [request.sequence_hashes(size) for request in given]
-    edges = _edges(given, lines, size)
+    edges = tuple(_edges(given, lines, size))
     total = sum(map(len, lines))
     stored = sum(edge.blocks for edge in edges)
     shared, longest = _shared_tokens(given)
@@ -87,7 +84,7 @@ def prefix_groups(requests: Iterable[Request], block_size: int) -> PrefixTree:
     return PrefixTree(
         block_size=size,
         requests=len(given),
-        edges=tuple(edges),
+        edges=edges,
         without_blocks=tuple(i for i, line in enumerate(lines) if not line),
         blocks_without_sharing=total,
         blocks_stored=stored,
@@ -95,14 +92,14 @@ def prefix_groups(requests: Iterable[Request], block_size: int) -> PrefixTree:
         shared_tokens=shared,
         cacheable_tokens=shared // size * size,
         longest_shared_tokens=longest,
-        longest_cacheable_tokens=longest // size * size,
         sentence=text + ".",
     )
 
 
-def _edges(given: list[Request], lines: list[list[int]], size: int) -> list[PrefixEdge]:
-    edges: list[PrefixEdge] = []
-    # Depth first: (parent edge, blocks passed, the requests that passed them).
+def _edges(given: list[Request], lines: list[list[int]], size: int) -> Iterator[PrefixEdge]:
+    """Depth first. A sequence hash stands for all before it: where two are equal, so are those."""
+    numbers = itertools.count()
+    # Parent edge, blocks passed, the requests that passed them.
     todo: list[tuple[int | None, int, list[int]]] = [(None, 0, [*range(len(given))])]
     while todo:
         parent, start, members = todo.pop()
@@ -111,42 +108,33 @@ def _edges(given: list[Request], lines: list[list[int]], size: int) -> list[Pref
             if start < len(lines[i]):
                 groups.setdefault((given[i].contract.name, lines[i][start]), []).append(i)
         for group in groups.values():
-            line = lines[group[0]]
-            # A sequence hash stands for all before it, so equality of one is that of a prefix.
-            low, high = start, min(len(lines[i]) for i in group) - 1
-            while low < high:
-                middle = (low + high + 1) // 2
-                same = all(lines[i][middle] == line[middle] for i in group)
-                low, high = (middle, high) if same else (low, middle - 1)
-            blocks, contract = low + 1 - start, given[group[0]].contract
-            first, last = (
-                str(PositionalLineageHash.new(line[at], line[at - 1] if at else None, at, contract))
-                for at in (start, low)
-            )
-            edge = PrefixEdge(
+            line, contract = lines[group[0]], given[group[0]].contract
+            blocks = min(common(line, start, lines[i], start) for i in group)
+            stop = start + blocks
+            parent_hash = line[stop - 2] if stop > 1 else None
+            plh = PositionalLineageHash.new(line[stop - 1], parent_hash, stop - 1, contract)
+            todo.append((next(numbers), stop, group))
+            yield PrefixEdge(
                 parent=parent,
                 position=start,
                 blocks=blocks,
                 tokens=blocks * size,
                 requests=tuple(group),
-                ends=tuple(i for i in group if len(lines[i]) == low + 1),
+                ends=tuple(i for i in group if len(lines[i]) == stop),
                 saved_tokens=(len(group) - 1) * blocks * size,
                 contract=contract.name,
-                first_plh=first,
-                last_plh=last,
+                last_plh=str(plh),
             )
-            todo.append((len(edges), low + 1, group))
-            edges.append(edge)
-    return edges
 
 
 def _shared_tokens(given: list[Request]) -> tuple[int, int]:
     """Leading slots common to all, and the most that any two have in common."""
-    framed = any(request.mm_info for request in given)
-    streams = sorted(
-        (r.contract.name, r.salt or "", r.lora_name or "", *stream(r, framed)) for r in given
-    )
-    # Sorted, the likest are neighbours and the two ends have in common what all have.
-    pairs = [*zip(streams, streams[1:]), *zip(streams[:1], streams[-1:])]
-    shared = [common(x[4], 0, y[4], 0, x[3]) if x[:3] == y[:3] else 0 for x, y in pairs]
-    return (shared[-1], max(shared[:-1])) if len(given) > 1 else (0, 0)
+    if len(given) < 2:
+        return 0, 0
+    width, parts = streams(given)
+    keys = ((r.contract.name, r.salt or "", r.lora_name or "") for r in given)
+    line = sorted(zip(keys, parts))
+    # Sorted, the likest are neighbours, and the two ends have in common what all have.
+    pairs = [(line[0], line[-1]), *zip(line, line[1:])]
+    all_share, *two_share = (common(x, 0, y, 0, width) * (k == m) for (k, x), (m, y) in pairs)
+    return all_share, max(two_share)

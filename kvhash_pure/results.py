@@ -6,8 +6,8 @@ from .values import Frozen
 
 
 class Result(Frozen):
-    """Base of answers: a subclass's annotations are its fields, `to_dict` gives the JSON form,
-    and `str` one sentence for people where there is one.
+    """Base of answers: a subclass's annotations are its fields. `to_dict` is the JSON form, `str`
+    the sentence for people where there is one.
     """
 
     sentence: str

@@ -1,7 +1,7 @@
 """Two requests slot by slot: where they differ, what kind of difference it is, and where they go
 on equally after it (FORMAT.md, "Questions"). Knows nothing of salts, contracts and hashes.
 
-A stream is what is hashed of each slot: packed tokens, or 13-byte frames where either request has
+A stream is what is hashed of each slot: packed tokens, or 13-byte frames where any request has
 runs. So what is not hashed, such as ids under a run or how runs are listed, cannot differ.
 """
 
@@ -23,97 +23,20 @@ if TYPE_CHECKING:
     # Slots to leave out of a and of b so that they go on equally.
     Gap = tuple[int, int]
 
-# After a difference, so many equal slots count as being aligned again (fewer in small blocks).
-# They are looked for as far away as a block, within these bounds, or as runs near by go.
-_PROBE = 8
-_NEAR, _FAR = 1 << 10, 1 << 14
+# After a difference, so many equal slots (fewer in smaller blocks) count as being aligned again;
+# they are looked for so many slots away.
+_PROBE, _FAR = 8, 1 << 14
 
 
-def stream(request: Request, framed: bool) -> tuple[int, bytes]:
-    """Bytes a slot, and what is hashed of each slot; requests with runs must be `framed`."""
-    if framed:
-        return FRAMED_SLOT_BYTES, bytes(framed_slots(request.packed, request.mm_info, 0))
-    return PLAIN_SLOT_BYTES, request.packed
+def streams(requests: Sequence[Request]) -> tuple[int, list[bytes]]:
+    """Bytes a slot, and the stream of each request."""
+    if any(request.mm_info for request in requests):
+        frames = (framed_slots(request.packed, request.mm_info, 0) for request in requests)
+        return FRAMED_SLOT_BYTES, [*map(bytes, frames)]
+    return PLAIN_SLOT_BYTES, [request.packed for request in requests]
 
 
-class Streams:
-    """The streams of two requests, and their differences. Takes a few ms a megabyte."""
-
-    def __init__(self, a: Request, b: Request) -> None:
-        self.a, self.b = a, b
-        framed = bool(a.mm_info or b.mm_info)
-        (self.width, self.x), (_, self.y) = stream(a, framed), stream(b, framed)
-
-    def common(self, i: int = 0, j: int = 0) -> int:
-        """Equal slots from slot i of a and j of b on."""
-        return common(self.x, i, self.y, j, self.width)
-
-    def differences(self, start: int, block_size: int) -> Iterator[tuple[Difference, Gap | None]]:
-        """All differences from slot `start` on, each after the gap of the one before it, until
-        the two end. A gap of None ends it early: they do not go on equally near by.
-        """
-        a, b = self.a, self.b
-        i = j = start
-        while True:
-            equal = self.common(i, j)
-            i, j = i + equal, j + equal
-            if i == a.total_tokens or j == b.total_tokens:
-                if i != a.total_tokens or j != b.total_tokens:
-                    yield ("length", i, j, a.total_tokens, b.total_tokens), (0, 0)
-                return
-            gap = self._gap(i, j, block_size)
-            yield _classify(a, i, b, j), gap
-            if gap is None:
-                return
-            i, j = i + gap[0], j + gap[1]
-
-    def _gap(self, i: int, j: int, block_size: int) -> Gap | None:
-        """The fewest slots to leave out of both at a difference so that they go on equally."""
-        found = self._search(i, j, min(block_size, _PROBE), max(min(block_size, _FAR), _NEAR))
-        if found:
-            return found
-        # Near an end, fewer slots must do: all up to it, as far from here in both or from the ends.
-        left = self.a.total_tokens - i, self.b.total_tokens - j
-        least = min(left)
-        if least > _PROBE:
-            return None
-        k = next(k for k in range(1, least + 1) if self.common(i + k, j + k) == least - k)
-        tail = next(
-            n
-            for n in range(least, -1, -1)
-            if self.x[len(self.x) - n * self.width :] == self.y[len(self.y) - n * self.width :]
-        )
-        ends = left[0] - tail, left[1] - tail
-        return min((k, k), ends, key=sum)
-
-    def _search(self, i: int, j: int, probe: int, far: int) -> Gap | None:
-        """The smallest gap after which `probe` slots are equal, up to `far` slots away."""
-        width, size = self.width, probe * self.width
-        start_x, start_y = i * width, j * width
-        seen_x: dict[bytes, int] = {}
-        seen_y: dict[bytes, int] = {}
-        far = max([far, *_run_ends(self.a, i, far), *_run_ends(self.b, j, far)])
-        best: Gap | None = None
-        n = 0
-        # A gap smaller than the best so far leaves out less than its sum of either.
-        while n < (sum(best) if best else far + probe):
-            part_x = self.x[start_x + n * width : start_x + n * width + size]
-            part_y = self.y[start_y + n * width : start_y + n * width + size]
-            if len(part_x) == size:
-                seen_x.setdefault(part_x, n)
-            if len(part_y) == size:
-                seen_y.setdefault(part_y, n)
-            gaps = [best] if best else []
-            if part_x in seen_y:
-                gaps.append((n, seen_y[part_x]))
-            if part_y in seen_x:
-                gaps.append((seen_x[part_y], n))
-            best = min(gaps, key=sum, default=None)
-            n += 1
-        return best
-
-
-def common(x: Sequence[int], i: int, y: Sequence[int], j: int, width: int = 1) -> int:
+def common(x: Sequence[object], i: int, y: Sequence[object], j: int, width: int = 1) -> int:
     """Equal leading items of `width` elements, from items i of x and j of y on.
 
     Halves slices, which C compares, instead of looking at elements.
@@ -131,17 +54,65 @@ def common(x: Sequence[int], i: int, y: Sequence[int], j: int, width: int = 1) -
     return low // width
 
 
-def _run_at(request: Request, slot: int) -> RequestMmObjectInfo | None:
-    return next((run for run in request.mm_info if run.offset <= slot < run.end), None)
+class Streams:
+    """The streams x and y of two requests, and their differences."""
 
+    def __init__(self, a: Request, b: Request) -> None:
+        self.a, self.b = a, b
+        self.width, (self.x, self.y) = streams([a, b])
 
-def _token(request: Request, slot: int) -> int:
-    return int.from_bytes(request.packed[4 * slot : 4 * slot + 4], "little")
+    def common(self, i: int = 0, j: int = 0) -> int:
+        """Equal slots from slot i of a and j of b on."""
+        return common(self.x, i, self.y, j, self.width)
 
+    def differences(self, start: int, block_size: int) -> Iterator[tuple[Difference, Gap | None]]:
+        """All differences from slot `start` on, each after the gap of the one before it, until
+        the two end. A gap of None ends it early: they do not go on equally near by.
+        """
+        ends = self.a.total_tokens, self.b.total_tokens
+        i = j = start
+        while True:
+            equal = self.common(i, j)
+            i, j = i + equal, j + equal
+            if i == ends[0] or j == ends[1]:
+                if (i, j) != ends:
+                    yield ("length", i, j, *ends), (0, 0)
+                return
+            gap = self._gap(i, j, min(block_size, _PROBE))
+            yield _classify(self.a, i, self.b, j), gap
+            if gap is None:
+                return
+            i, j = i + gap[0], j + gap[1]
 
-def _run_ends(request: Request, slot: int, far: int) -> list[int]:
-    """Slots from `slot` to the ends of the runs at it and up to `far` after it."""
-    return [r.end - slot for r in request.mm_info if slot < r.end and r.offset < slot + far]
+    def _gap(self, i: int, j: int, probe: int) -> Gap | None:
+        """The fewest slots to leave out at a difference so that `probe` equal ones follow, or
+        fewer ones near an end: all up to it, as far from here in both, or as far from the ends.
+        """
+        width, size = self.width, probe * self.width
+        reach = _FAR + 2 * probe  # so that no part below is cut short but by an end
+        x = self.x[i * width : (i + reach) * width]
+        y = self.y[j * width : (j + reach) * width]
+        near_end = min(len(x), len(y)) <= _PROBE * width
+        seen_x: dict[bytes, int] = {}
+        seen_y: dict[bytes, int] = {}
+        best: Gap | None = None
+        n = 0
+        # A gap smaller than the best so far leaves out less than its sum of either.
+        while n < (sum(best) if best else _FAR + probe):
+            part_x, part_y = (part[n * width : n * width + size] for part in (x, y))
+            for part, seen in ((part_x, seen_x), (part_y, seen_y)):
+                if len(part) == size or near_end:
+                    seen.setdefault(part, n)
+            gaps = [best] if best else []
+            if part_x in seen_y:
+                gaps.append((n, seen_y[part_x]))
+            if part_y in seen_x:
+                gaps.append((seen_x[part_y], n))
+            if near_end and part_x[: len(part_y)] == part_y[: len(part_x)]:
+                gaps.append((n, n))
+            best = min(gaps, key=sum, default=None)
+            n += 1
+        return best
 
 
 def _classify(a: Request, i: int, b: Request, j: int) -> Difference:
@@ -149,20 +120,35 @@ def _classify(a: Request, i: int, b: Request, j: int) -> Difference:
     run_a, run_b = _run_at(a, i), _run_at(b, j)
     if run_a and run_b and run_a.mm_hash == run_b.mm_hash:
         return "mm_offset", i, j, run_a, run_b
-    sides = ((run_a, a, i, b, j), (run_b, b, j, a, i))
-    for run, _, here, other, there in sides:
-        if run and run.offset < here:
-            # With equal slots before, the other side's run of this object has just ended.
-            twin = _run_at(other, there - 1)
-            if twin and twin.mm_hash == run.mm_hash:
-                return ("mm_length", i, j, *((run, twin) if other is b else (twin, run)))
+    before_a, before_b = _run_at(a, i - 1), _run_at(b, j - 1)
+    one_goes_on = before_a == run_a or before_b == run_b
+    if one_goes_on and before_a and before_b and before_a.mm_hash == before_b.mm_hash:
+        return "mm_length", i, j, before_a, before_b
     if run_a and run_b:
         return "mm_hash", i, j, run_a, run_b
-    for run, own, here, other, there in sides:
-        if run:
-            starts = {r.offset - here for r in own.mm_info if r.mm_hash == run.mm_hash}
-            for twin in other.mm_info:
-                if twin.mm_hash == run.mm_hash and 0 <= twin.offset - there not in starts:
-                    return ("mm_offset", i, j, *((run, twin) if other is b else (twin, run)))
+    twin_a, twin_b = run_a or _moved(run_b, b, j, a, i), run_b or _moved(run_a, a, i, b, j)
+    if twin_a and twin_b:
+        return "mm_offset", i, j, twin_a, twin_b
     cause = "mm_coverage" if run_a or run_b else "token"
     return cause, i, j, run_a or _token(a, i), run_b or _token(b, j)
+
+
+def _run_at(request: Request, slot: int) -> RequestMmObjectInfo | None:
+    return next((run for run in request.mm_info if run.offset <= slot < run.end), None)
+
+
+def _moved(
+    run: RequestMmObjectInfo | None, own: Request, here: int, other: Request, there: int
+) -> RequestMmObjectInfo | None:
+    """Where the object of a run at slot `here` comes in the other request from `there` on, if it
+    does not come in that place of its own request too.
+    """
+    starts, twins = (
+        {r.offset - slot: r for r in request.mm_info if run and r.mm_hash == run.mm_hash}
+        for request, slot in ((own, here), (other, there))
+    )
+    return next((twins[at] for at in twins if at >= 0 and at not in starts), None)
+
+
+def _token(request: Request, slot: int) -> int:
+    return int.from_bytes(request.packed[4 * slot : 4 * slot + 4], "little")

@@ -9,10 +9,7 @@ from collections.abc import Iterator
 
 from .results import Result, count
 from .slots import Streams, common
-
-TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
-if TYPE_CHECKING:
-    from .slots import Gap
+from .values import restore
 
 
 class WouldShare(Result):
@@ -28,41 +25,40 @@ class WouldShare(Result):
     sentence: str
 
 
-def if_header_were_same(
+def if_headers_were_same(
     header: list[str], sizes: tuple[int, int], equal: int
 ) -> Iterator[WouldShare]:
     """Each of the causes `header`, which share nothing now, made equal alone; then all of them.
 
     `equal` leading slots are equal.
     """
-    for change in [*([cause] for cause in header), header][: len(header) + (len(header) > 1)]:
+    for change in [[cause] for cause in header] + [header] * (len(header) > 1):
         resized = "block_size" in change
         for size in sizes if resized else sizes[:1]:
             shared = equal // size if change == header else 0
             text = " and ".join(change).replace("block_size", f"block size ({size})")
-            text = f"both had the same {text}"
-            yield _would("+".join(change), size if resized else None, shared, 0, text)
+            by = size if resized else None
+            yield _would("+".join(change), by, shared, 0, f"both had the same {text}")
 
 
 def if_slots_were_edited(
-    streams: Streams, at: int, gap: Gap | None, size: int, now: int, name: str
+    streams: Streams, at: int, gap: tuple[int, int], size: int, now: int, name: str
 ) -> Iterator[WouldShare]:
     """A difference at slot `at` of both undone in three ways: moved out, put last, made equal.
 
     `now` blocks are shared; `name` is what the second request is called.
     """
     x, y, width = streams.x, streams.y, streams.width
-    k, m = gap or (1, 1)
-    start, end_x, end_y = at * width, (at + k) * width, (at + m) * width
+    start, end_x, end_y = (slot * width for slot in (at, at + gap[0], at + gap[1]))
 
     def shared(x: bytes, y: bytes) -> int:
         return common(x, 0, y, 0, width) // size
 
     # A shift of up to one block is undone; of a longer one, what is left of it in a block.
-    shift = m - k
+    shift = gap[1] - gap[0]
     if abs(shift) > size:
         shift %= size
-        if shift > min(size - shift, m):
+        if shift > min(size - shift, gap[1]):
             shift -= size
     if shift:
         moved = y[: end_y - shift * width] + y[end_y:]
@@ -75,7 +71,7 @@ def if_slots_were_edited(
         same = sum(moved[i : i + step] in known for i in later)
         text = f"the rest of {name} came {count(abs(shift), 'token')} "
         yield _would("tail", -shift, blocks, now, text + ("earlier", "later")[shift < 0], same)
-    these = "that token" if max(k, m) == 1 else f"those {max(k, m)} tokens"
+    these = "that token" if max(gap) == 1 else f"those {max(gap)} tokens"
     x_last = x[:start] + x[end_x:] + x[start:end_x]
     y_last = y[:start] + y[end_y:] + y[start:end_y]
     yield _would("last", None, shared(x_last, y_last), now, f"{these} came last")
@@ -90,4 +86,4 @@ def _would(
     text = f"{'' if gain else 'still '}{count(shared, 'block')} would be shared if {condition}"
     if same:
         text += f" (and {same} more would have the same content, but not be reusable)"
-    return WouldShare(**dict(zip(WouldShare._fields, (change, by, shared, gain, same, text))))
+    return restore(WouldShare, (change, by, shared, gain, same, text))

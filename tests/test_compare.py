@@ -15,9 +15,10 @@ import pytest
 
 import kvhash_pure
 from kvhash_pure import DYNAMO_1_3, Request, RequestMmObjectInfo, compare
-from kvhash_pure.compare import MAX_CAUSES, Cause, Comparison
+from kvhash_pure.compare import MAX_CAUSES, Cause, Comparison, Side
 from kvhash_pure.errors import FieldTypeError, FieldValueError
 from kvhash_pure.slots import Streams
+from kvhash_pure.would_share import WouldShare
 from tests import reference
 from tests.helpers import IN_PYODIDE, IN_PYPY, rejected
 
@@ -192,7 +193,7 @@ def test_two_adapters_of_one_name_share() -> None:
     result = checked(Request(TOKENS, lora_name="x"), Request(TOKENS, lora_name="x"))
     assert (result.cause, result.shared_blocks) == ("none", 6)
     assert "an adapter's identity is its name only" in result.sentence
-    assert "'x'" in result.notes[0]
+    assert "an adapter's identity is its name only" in result.notes[0]
 
 
 def test_names_that_look_alike_show_their_code_points() -> None:
@@ -203,19 +204,12 @@ def test_names_that_look_alike_show_their_code_points() -> None:
     assert "(U+00E9)" in result.sentence
     assert "(U+0065 U+0301)" in result.sentence
     assert "equal in NFC" in result.sentence
-    form = first_cause(result)
-    assert form["code_points_a"] == ["U+00E9"]
-    assert form["code_points_b"] == ["U+0065", "U+0301"]
-    assert form["same_when_normalized"] is True
 
 
 def test_plain_names_show_no_code_points() -> None:
     result = checked(Request(TOKENS, salt="day"), Request(TOKENS, salt="night"))
     assert "the salt differs: A has 'day' and B has 'night'" in result.sentence
     assert "U+" not in result.sentence
-    form = first_cause(result)
-    assert form["same_when_normalized"] is False
-    assert form["code_points_a"] == ["U+0064", "U+0061", "U+0079"]
 
 
 def test_texts_too_long_to_show_show_where_they_part() -> None:
@@ -256,10 +250,12 @@ def test_block_size_16_against_64() -> None:
     form = result.to_dict()
     assert form["block_size"] is None
     assert form["a"] == {
-        "contract": "documented", "block_size": 16, "tokens": 100, "blocks": 6, "tail": 4
+        "name": "A", "contract": "documented",
+        "block_size": 16, "tokens": 100, "blocks": 6, "tail": 4,
     }  # fmt: skip
     assert form["b"] == {
-        "contract": "documented", "block_size": 64, "tokens": 100, "blocks": 1, "tail": 36
+        "name": "B", "contract": "documented",
+        "block_size": 64, "tokens": 100, "blocks": 1, "tail": 36,
     }  # fmt: skip
 
 
@@ -490,8 +486,8 @@ def test_results_are_frozen_and_can_be_pasted_back() -> None:
     result = compare(Request([1]), Request([2]), 1)
     with pytest.raises(AttributeError, match="immutable"):
         result.cause = "none"
-    names = {**vars(kvhash_pure.results), **vars(kvhash_pure.would_share), "Cause": Cause}
-    assert eval(repr(result), {**names, "Comparison": Comparison}) == result
+    names = {kind.__name__: kind for kind in (Comparison, Cause, Side, WouldShare)}
+    assert eval(repr(result), names) == result
 
 
 def test_the_name_is_the_function_and_the_module_can_still_be_imported_from() -> None:

@@ -29,7 +29,7 @@ request chunks radix_tree
 sequence slots identify jsonform router selftest
 would_share prefix_tree
 compare
-explain_cli hash_forms
+forms
 __init__
 __main__
 """
@@ -37,7 +37,7 @@ LAYER = {name: number for number, line in enumerate(LAYERS.split("\n")) for name
 
 # What a program that only hashes must not have to load.
 HEAVY = {"argparse", "dataclasses", "enum", "inspect", "json", "re", "typing"}
-PROGRAMS = {"__main__", "explain_cli", "hash_forms"}
+PROGRAMS = {"__main__", "forms"}
 
 
 def tree_of(module: str) -> ast.Module:

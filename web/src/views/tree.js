@@ -30,7 +30,7 @@ export function renderTree(state, element, act) {
   ]);
 }
 
-/** @typedef {{parent: number | null, position: number, blocks: number, tokens: number, requests: string[], ends: string[], saved_tokens: number, first_plh: string, last_plh: string}} Edge */
+/** @typedef {{parent: number | null, position: number, blocks: number, tokens: number, requests: string[], ends: string[], saved_tokens: number, last_plh: string}} Edge */
 
 /** Rows of the leaves, columns of the ends. @param {Edge[]} edges */
 function layout(edges) {
