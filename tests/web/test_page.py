@@ -72,6 +72,14 @@ def assert_right(page: Page, request: Json, letter: str = "A") -> None:
             assert value(page, name) == block[name]
 
 
+def example(letter: str) -> Json:
+    """A request of the example, as JSON has it."""
+    file = WEB / "tools" / "example.json"
+    request: Json = json.loads(file.read_text("utf-8"))["requests"][letter]
+    runs = [{key: int(text, 0) for key, text in run.items()} for run in request["mm_info"]]
+    return {**request, "mm_info": runs}
+
+
 # ---- Loading
 
 
@@ -85,14 +93,7 @@ def test_the_example_is_reproduced_bit_for_bit(page: Page) -> None:
 
 def test_the_example_is_right(page: Page) -> None:
     """The example's rows are those of the reference."""
-    example = json.loads((WEB / "tools" / "example.json").read_text("utf-8"))["requests"]
-    request = {
-        "tokens": example["A"]["tokens"],
-        "mm_info": [
-            {key: int(text, 0) for key, text in run.items()} for run in example["A"]["mm_info"]
-        ],
-    }
-    assert_right(page, request)
+    assert_right(page, example("A"))
 
 
 def test_it_paints_before_python(chromium: Browser, site: str) -> None:
@@ -109,6 +110,21 @@ def test_it_paints_before_python(chromium: Browser, site: str) -> None:
     page.get_by_test_id("notice-error").get_by_role("button", name="Try again").click()
     until_ready(page)
     context.close()
+
+
+def test_an_edit_before_python_is_there(open_page: Open) -> None:
+    """The example is still reproduced, and then the edit is hashed."""
+    page = open_page(wait=False)
+    page.get_by_test_id("salt").fill("early")
+    page.get_by_test_id("request-B").click()
+    page.get_by_test_id("tokens").fill("1, 2, 3")
+    until_ready(page)
+    settled(page)
+    assert page.locator("body").get_attribute("data-baked") == "reproduced"
+    expect(page.get_by_test_id("notice-error")).to_have_count(0)
+    page.get_by_test_id("request-A").click()
+    settled(page)
+    assert_right(page, {**example("A"), "salt": "early"})
 
 
 def test_the_policy_is_strict_and_kept(open_page: Open, site: str, watch: Watch) -> None:
@@ -629,7 +645,7 @@ def test_all_by_keyboard(page: Page) -> None:
     settled(page)
     assert value(page, "block-title") == "A:0"
     page.keyboard.press("v")
-    assert page.get_by_test_id("notation").get_attribute("data-value") == "u64"
+    expect(page.get_by_test_id("notation")).to_have_attribute("data-value", "u64")
     page.keyboard.press("c")
     settled(page)
     assert value(page, "contract") == "dynamo-1.3"

@@ -38,6 +38,8 @@ export class Actions {
   constructor(store, baked) {
     this.store = store;
     this.baked = baked;
+    /** The requests as the page was built with them. */
+    this.example = new Map(baked ? store.state.requests.map((r) => [r.id, r]) : []);
     this.tokenizers = new Tokenizers(new URL("tokenizer-worker.js", import.meta.url));
     /** Requests that Python has not heard of in their present form. @type {Set<string>} */
     this.dirty = new Set();
@@ -118,24 +120,31 @@ export class Actions {
     }
   }
 
-  /** Ask Python for everything that was baked into the page, and compare the texts. @param {[string, any, string][]} answers */
+  /**
+   * Ask Python for everything that was baked into the page, and compare the texts. A person may
+   * have edited meanwhile: what is asked for is the example as it was, what changed is hashed after.
+   * @param {[string, any, string][]} answers
+   */
   async reproduce(answers) {
-    const requests = new Map(this.state.requests.map((r) => [r.id, r]));
-    let equal = true;
-    for (const [method, params, text] of answers) {
-      const r = method === "put" ? requests.get(params.id) : undefined;
-      const answer = await this.client.call(method, params, r ? r.tokens : null);
-      equal &&= answer.raw === text;
-      if (r) this.sent.set(r.id, r.tokens);
-      if (r) this.store.set({ lastMs: answer.ms });
+    this.running = true;
+    try {
+      let equal = true;
+      for (const [method, params, text] of answers) {
+        const r = method === "put" ? this.example.get(params.id) : undefined;
+        const answer = await this.client.call(method, params, r ? r.tokens : null);
+        equal &&= answer.raw === text;
+        if (r) {
+          this.sent.set(r.id, r.tokens);
+          this.store.set({ lastMs: answer.ms });
+        }
+      }
+      this.store.set({ baked: equal ? "reproduced" : "differs" });
+      if (!equal) this.notice("error", "Python computed other hashes than those that this page was built with. Do not trust either.");
+      for (const r of this.state.requests) if (!equal || r !== this.example.get(r.id)) this.dirty.add(r.id);
+      this.baked = null;
+    } finally {
+      this.running = false;
     }
-    this.store.set({ baked: equal ? "reproduced" : "differs" });
-    if (!equal) {
-      this.notice("error", "Python computed other hashes than those that this page was built with. Do not trust either.");
-      for (const r of this.state.requests) this.dirty.add(r.id);
-      this.keys = { compare: "", tree: "", block: "" };
-    }
-    this.baked = null;
   }
 
   /** Ask Python, one thing after another, until the page is up to date. */
@@ -527,7 +536,8 @@ export class Actions {
         this.adopt(one);
       }
       const before = i === 0 ? this.store.request(id) : undefined;
-      if (before && !whole && sameTokens(before.tokens, tokens)) Object.assign(change, { tokens: before.tokens, vocab: before.vocab, prose: before.prose });
+      if (before && !whole && akin(before.tokens, tokens)) change.vocab = before.vocab;
+      if (before && !whole && sameTokens(before.tokens, tokens)) Object.assign(change, { tokens: before.tokens, prose: before.prose });
       if (i === 0) this.changed(id, change);
       else if (target) target = this.addRequest(undefined, { ...change, text: idsText(tokens) });
     });
@@ -731,26 +741,34 @@ export class Actions {
     this.scrolled();
   }
 
+  /** The slot of an element of the grid. @param {Element} target @returns {{request: string, slot: number, cell: HTMLElement} | null} */
+  slotAt(target) {
+    const cell = /** @type {HTMLElement | null} */ (target.closest(".slot, .key"));
+    const line = /** @type {HTMLElement | null} */ (target.closest(".line"));
+    if (!cell || !line || cell.classList.contains("pending")) return null;
+    const slot = Number(cell.dataset.slot ?? cell.dataset.testid?.split("-")[2]);
+    return { request: line.dataset.request ?? this.state.base, slot, cell };
+  }
+
   /** Say what is under the pointer; a title on each of a thousand cells would cost more. @param {Element} target */
   gridHover(target) {
-    const cell = /** @type {HTMLElement | null} */ (target.closest(".slot"));
-    if (!cell) return;
-    const { request = "", slot = "" } = cell.dataset;
-    const result = this.state.results[request];
-    if (!result) return;
-    const at = runAt(result.runs, Number(slot));
-    const token = result.tokensArray[Number(slot)];
+    const found = this.slotAt(target);
+    const result = found && this.state.results[found.request];
+    if (!found || !result || found.cell.classList.contains("key")) return;
+    const { request, slot, cell } = found;
+    const run = result.runs[runAt(result.runs, slot)];
+    const token = result.tokensArray[slot];
     const piece = pieceOf(this.state, request, token);
-    cell.title = at >= 0 ? `slot ${slot}: placeholder ${Number(slot) - result.runs[at].offset} of ${result.runs[at].length}, ${result.runs[at].mm_hash}`
+    cell.title = run ? `slot ${slot}: placeholder ${slot - run.offset} of ${run.length}, ${run.mm_hash}`
       : `slot ${slot}: token ${token}${piece !== undefined ? ` ${JSON.stringify(piece)}` : ""}`;
   }
 
   /** @param {Element} target @param {boolean} [twice] */
   gridClick(target, twice = false) {
-    const cell = /** @type {HTMLElement | null} */ (target.closest("[data-slot]"));
-    if (!cell || target.closest("input")) return;
-    this.selectSlot(cell.dataset.request ?? this.state.base, Number(cell.dataset.slot));
-    if (twice && !cell.classList.contains("ph")) this.edit();
+    const found = target.closest("input") ? null : this.slotAt(target);
+    if (!found) return;
+    this.selectSlot(found.request, found.slot);
+    if (twice && !found.cell.classList.contains("ph")) this.edit();
   }
 
   /** @param {KeyboardEvent} event */
@@ -1052,6 +1070,16 @@ export class Actions {
 /** @param {Uint32Array} a @param {Uint32Array} b */
 function sameTokens(a, b) {
   return a.length === b.length && a.every((token, i) => token === b[i]);
+}
+
+/** Whether one list is an edit of the other: most of it stands at its beginning or end. @param {Uint32Array} a @param {Uint32Array} b */
+function akin(a, b) {
+  const most = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < most && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < most - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end += 1;
+  return start + end >= Math.max(a.length, b.length) / 2;
 }
 
 /** @param {string} text a Python traceback */

@@ -70,11 +70,11 @@ const at = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
  * @type {[string, (state: State, element: any, act: Actions) => void, (state: State) => any[]][]}
  */
 const VIEWS = [
+  ["strip", renderStrip, (s) => [s.tick, s.requests, s.results, s.base, s.against, s.compare, s.cells, s.pieces, s.sel, s.editing, s.notation, s.blockSize, s.theme]],
   ["top", renderTop, (s) => [s.contract, s.blockSize, s.blockSizeText, s.blockSizeFault, s.notation, s.theme, s.hello, s.block, s.status, s.progress]],
   ["notices", renderNotices, (s) => [s.notices]],
   ["verdict", renderCompare, (s) => [s.requests, s.base, s.against, s.compare, s.status]],
   ["requests", renderRequests, (s) => [s.requests, s.results, s.sel.request, s.base, s.against, s.tokenizers]],
-  ["strip", renderStrip, (s) => [s.tick, s.requests, s.results, s.base, s.against, s.compare, s.cells, s.pieces, s.sel, s.editing, s.notation, s.blockSize, s.theme]],
   ["block", renderBlock, (s) => [s.block, s.sel, s.results, s.notation, s.pieces, s.hello, s.status, s.blockSize]],
   ["lineage", renderLineage, (s) => [s.block, s.sel, s.results]],
   ["tree", renderTree, (s) => [s.tree, s.sel]],
@@ -82,6 +82,8 @@ const VIEWS = [
   ["foot", renderFoot, (s) => [s.status, s.progress, s.baked, s.hello, s.pyodide, s.selftest, s.lastMs, s.contract]],
   ["dialog", renderDialog, (s) => [s.dialog, s.share, s.sel.request, s.contract, s.blockSize, s.singleKeys, s.hello]],
 ];
+/** Milliseconds after which the rest of the views waits for the next frame. */
+const SLICE = 12;
 /** @type {Map<string, any[]>} */
 const drawn = new Map();
 
@@ -89,10 +91,16 @@ store.listeners.push((state) => {
   document.body.dataset.state = state.status;
   document.body.dataset.baked = state.baked;
   document.documentElement.dataset.theme = state.theme;
+  const start = performance.now();
   for (const [id, render, reads] of VIEWS) {
     const now = reads(state);
     const before = drawn.get(id);
     if (before && now.every((value, i) => value === before[i])) continue;
+    // The strip comes first; what would make this frame late is drawn in the next.
+    if (before && performance.now() - start > SLICE) {
+      store.set({});
+      return;
+    }
     drawn.set(id, now);
     render(state, at(id), act);
   }

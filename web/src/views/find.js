@@ -31,7 +31,7 @@ function results(answer, act) {
   return [
     h("p", { class: "lead", "data-testid": "find-sentence" }, answer.sentence),
     answer.matches.length > 0 && h("table", { class: "matches" },
-      h("thead", null, h("tr", null, ["request", "block", "what it is", "contract", "block size", ""].map((name) => h("th", { key: name, scope: "col" }, name)))),
+      h("thead", null, h("tr", null, ["request", "block", "what it is", "contract", "block size", "where"].map((name) => h("th", { key: name, scope: "col" }, name)))),
       h("tbody", null, answer.matches.map((/** @type {any} */ m, /** @type {number} */ i) => h("tr", { key: i, class: m.here ? "here" : "", "data-testid": `match-${i}`, "data-value": `${m.id}:${m.position}:${m.kind}:${m.contract}:${m.block_size}` },
         h("td", null, m.id), h("td", { class: "num" }, m.position === null ? "–" : count(m.position)), h("td", null, m.kind_text), h("td", null, m.contract), h("td", { class: "num" }, m.block_size === null ? "–" : count(m.block_size)),
         h("td", null, m.here && m.position !== null ? h("button", { type: "button", class: "quiet", "data-testid": `match-${i}-go`, onclick: () => act.goTo(m.id, m.position, m.kind) }, "Show") : m.note))))),

@@ -13,12 +13,12 @@ const kept = { of: [], canvas: document.createElement("canvas"), ink: "" };
 
 /**
  * @param {State} state @param {Geometry | null} g @param {Element} element @param {number} first line in view @param {number} last
+ * @param {import("./strip.js").Box} box
  */
-export function drawMap(state, g, element, first, last) {
+export function drawMap(state, g, element, first, last, box) {
   const canvas = /** @type {HTMLCanvasElement} */ (element.querySelector("canvas.minimap"));
   const ratio = window.devicePixelRatio || 1;
-  const width = canvas.clientWidth;
-  const height = canvas.clientHeight;
+  const { mapWidth: width, mapHeight: height } = box;
   if (!width || !height) return;
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
     canvas.width = Math.round(width * ratio);

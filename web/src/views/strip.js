@@ -28,6 +28,8 @@ export const view = { g: null, scroller: null, unit: 0 };
 
 /** @param {State} state @param {Element} element @param {Actions} act */
 export function renderStrip(state, element, act) {
+  // Sizes are read before anything is written: asking in between would lay the page out twice.
+  let box = measured(view.scroller);
   patch(element, [
     h("div", { key: "head", class: "head" },
       h("h2", null, "Token strip"),
@@ -47,30 +49,34 @@ export function renderStrip(state, element, act) {
   ]);
   const scroller = /** @type {HTMLElement} */ (element.querySelector(".scroller"));
   const space = /** @type {HTMLElement} */ (scroller.firstElementChild);
+  if (view.scroller !== scroller) box = measured(scroller);
   view.scroller = scroller;
   view.unit ||= rem();
-  const g = geometry(state, scroller.clientWidth, view.unit);
+  const g = geometry(state, box.width, view.unit);
   view.g = g;
   if (!g) {
     patch(space, h("div", { key: "none", class: "empty", role: "row" }, h("div", { role: "gridcell" }, emptyText(state))));
     for (const name of ["aria-activedescendant", "aria-rowcount", "aria-colcount"]) scroller.removeAttribute(name);
     space.style.height = "auto";
-    drawMap(state, null, element, 0, 1);
+    drawMap(state, null, element, 0, 1, box);
     return;
   }
   const total = g.lines * g.lineHeight;
   const height = Math.min(total, MOST_PIXELS);
+  const before = [space.style.height, space.style.getPropertyValue("--row")].join();
   space.style.height = `${height}px`;
   space.style.setProperty("--cell", `${g.cell}px`);
   space.style.setProperty("--row", `${g.lineHeight}px`);
-  scroller.setAttribute("aria-rowcount", String(g.lines));
-  scroller.setAttribute("aria-colcount", String(g.perLine + 1));
-  const top = topOf(g, scroller);
+  // Another number of lines may have made the box itself higher or lower, and moved the view.
+  if (before !== [space.style.height, space.style.getPropertyValue("--row")].join()) box = measured(scroller);
+  setOnce(scroller, "aria-rowcount", String(g.lines));
+  setOnce(scroller, "aria-colcount", String(g.perLine + 2));
+  const top = topOf(g, box);
   const first = Math.max(0, Math.floor(top / g.lineHeight) - AROUND);
-  const last = Math.min(g.lines, Math.ceil((top + scroller.clientHeight) / g.lineHeight) + AROUND, first + MOST_LINES);
-  const shift = scroller.scrollTop - top;
+  const last = Math.min(g.lines, Math.ceil((top + box.height) / g.lineHeight) + AROUND, first + MOST_LINES);
+  const shift = box.top - top;
   // Lines take turns with a fixed set of nodes, so that scrolling makes none.
-  const pool = Math.ceil(scroller.clientHeight / g.lineHeight) + 2 * AROUND + 2;
+  const pool = Math.ceil(box.height / g.lineHeight) + 2 * AROUND + 2;
   const lines = [];
   /** @type {Record<string, [number, number]>} */
   const wanted = {};
@@ -88,9 +94,23 @@ export function renderStrip(state, element, act) {
   patch(space, lines);
   for (const request in wanted) act.wantRows(request, wanted[request][0], wanted[request][1]);
   const active = document.getElementById(cellId(state.sel.request, state.sel.slot)) ?? document.getElementById(cellId(g.base, state.sel.slot));
-  if (active && scroller.contains(active)) scroller.setAttribute("aria-activedescendant", active.id);
+  if (active) setOnce(scroller, "aria-activedescendant", active.id);
   else scroller.removeAttribute("aria-activedescendant");
-  drawMap(state, g, element, first + AROUND, last - AROUND);
+  drawMap(state, g, element, top / g.lineHeight, (top + box.height) / g.lineHeight, box);
+}
+
+/** @typedef {{width: number, height: number, top: number, mapWidth: number, mapHeight: number}} Box */
+
+/** @param {HTMLElement | null} scroller @returns {Box} */
+function measured(scroller) {
+  if (!scroller) return { width: 0, height: 0, top: 0, mapWidth: 0, mapHeight: 0 };
+  const map = /** @type {HTMLElement} */ (scroller.nextElementSibling);
+  return { width: scroller.clientWidth, height: scroller.clientHeight, top: scroller.scrollTop, mapWidth: map.clientWidth, mapHeight: map.clientHeight };
+}
+
+/** @param {Element} element @param {string} name @param {string} value */
+function setOnce(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
 /** @param {State} state */
@@ -99,23 +119,22 @@ function emptyText(state) {
   return r?.fault ? `Request ${r.id} is not hashed: ${r.fault.message}` : r && r.tokens.length ? "Waiting for Python …" : "No tokens yet: paste some above.";
 }
 
-/** Pixels above the view, in the unscaled strip. @param {Geometry} g @param {HTMLElement} scroller */
-function topOf(g, scroller) {
+/** Pixels above the view, in the unscaled strip. @param {Geometry} g @param {Box} box */
+function topOf(g, box) {
   const total = g.lines * g.lineHeight;
-  if (total <= MOST_PIXELS) return scroller.scrollTop;
-  const room = MOST_PIXELS - scroller.clientHeight;
-  return (scroller.scrollTop / room) * (total - scroller.clientHeight);
+  return total <= MOST_PIXELS ? box.top : (box.top / (MOST_PIXELS - box.height)) * (total - box.height);
 }
 
 /** Scroll so that a line is in view. @param {number} line @param {boolean} [centre] */
 export function reveal(line, centre = false) {
   const { g, scroller } = view;
   if (!g || !scroller) return;
-  const top = topOf(g, scroller);
+  const box = measured(scroller);
+  const top = topOf(g, box);
   const y = line * g.lineHeight;
-  const low = y - (scroller.clientHeight - g.lineHeight * 2);
+  const low = y - (box.height - g.lineHeight * 2);
   let want = top;
-  if (centre && (y < top || y + g.lineHeight > top + scroller.clientHeight)) want = y - scroller.clientHeight / 3;
+  if (centre && (y < top || y + g.lineHeight > top + box.height)) want = y - box.height / 3;
   else if (y < top) want = y;
   else if (low > top) want = low;
   scrollToPixel(want);
@@ -181,7 +200,7 @@ function drawLine(state, g, line, n, y, same, key) {
     || line.zone === "shared" && line.block === state.sel.block;
   const start = line.part <= 0;
   const attributes = {
-    key, role: "row", "aria-rowindex": n + 1, style,
+    key, role: "row", "aria-rowindex": n + 1, style, "data-request": line.request,
     class: `line ${line.kind} ${how} ${chosen ? "chosen" : ""} ${start ? "start" : ""} ${line.zone === "pair" && line.request === g.base ? "upper" : ""} ${g.head ? "narrow" : g.tight ? "tight" : ""}`,
   };
   const label = rowLabel(state, g, line, how);
@@ -224,7 +243,7 @@ function keyCell(state, line, g) {
   if (!row) return h("div", { key: "k", class: "key pending", role: "gridcell" }, h("span", { class: "sr" }, "not hashed yet"));
   const text = hash(row.sequence_hash, state.notation);
   return h("div", {
-    key: "k", class: "key", role: "gridcell", "data-slot": line.block * g.blockSize, "data-request": line.request, "data-field": "sequence_hash",
+    key: "k", class: "key", role: "gridcell", "data-slot": line.block * g.blockSize,
     "data-testid": `row-${line.request}-${line.block}-plh`, "data-value": row.plh, title: `PLH ${row.plh}\n${row.plh_text}`,
   }, keyGlyph(row.plh),
   h("code", { "data-testid": `row-${line.request}-${line.block}-sequence_hash`, "data-value": row.sequence_hash }, text));
@@ -250,25 +269,25 @@ function cell(state, g, line, slot, result, other) {
     name += slot === (line.request === g.base ? state.compare.token_index : state.compare.causes[0]?.token_index_b) ? " diff here" : " diff";
   }
   const piece = g.twoLines && !run ? pieceOf(state, line.request, token) : undefined;
-  /** @type {import("../dom.js").Loose[]} */
+  /** @type {import("../dom.js").Loose} */
   let inside;
   if (on && state.editing && line.request === sel.request) {
-    inside = [h("input", {
+    inside = h("input", {
       key: "edit", class: "edit", type: "text", inputmode: "numeric", value: state.editing.text, "aria-label": `Token of slot ${slot}`,
       "data-testid": "slot-edit", "aria-invalid": state.editing.fault ? "true" : null, title: state.editing.fault || null,
-    })];
-  } else if (run) {
-    inside = [h("span", { class: "id" }, `+${count(slot - run.offset)}`)];
-  } else {
+    });
+  } else if (run) inside = `+${count(slot - run.offset)}`;
+  else {
     const digits = String(token);
-    inside = [piece !== undefined && h("span", { class: piece.startsWith("<|") ? "piece special" : "piece" }, visible(piece)),
-      h("span", { class: "id" }, digits.length > 7 ? "…" + digits.slice(-6) : digits)];
+    inside = digits.length > 7 ? "…" + digits.slice(-6) : digits;
+    if (piece !== undefined) {
+      name += " two";
+      inside = [h("span", { class: piece.startsWith("<|") ? "piece special" : "piece" }, visible(piece)), h("span", { class: "id" }, inside)];
+    }
   }
   return h("div", {
-    role: "gridcell", class: name, id: cellId(line.request, slot), "data-slot": slot, "data-request": line.request,
-    "aria-colindex": slot % g.blockSize % g.perLine + 2, "aria-selected": on ? "true" : null,
-    "data-testid": `slot-${line.request}-${slot}`, "data-value": run ? run.mm_hash : token,
-    title: null,
+    role: "gridcell", class: name, id: on ? cellId(line.request, slot) : null, "aria-selected": on ? "true" : null,
+    "data-testid": `slot-${line.request}-${slot}`, "data-value": run ? run.mm_hash : token, title: null,
   }, inside);
 }
 
