@@ -12,7 +12,7 @@ Blocks are first copied so that no two reads overlap, which leaves two shapes fo
 from __future__ import annotations
 
 from array import array
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from struct import Struct, iter_unpack, pack, unpack
 
 from . import xxh3
@@ -46,7 +46,7 @@ def _masks(word: int, bits: int = 64) -> int:
 
 
 _EVEN = _masks(M64, 128)
-_LOW63, _TOP = _masks(M64 >> 1), _masks(1 << 63)
+_LOW63, _TOP, _TOP4 = _masks(M64 >> 1), _masks(1 << 63), _masks(15 << 60)
 _LOW32, _LOW27, _LOW17 = _masks(M64 >> 32), _masks(M64 >> 37), _masks(M64 >> 47)
 
 
@@ -261,6 +261,7 @@ def _len_17to240(data: bytes, size: int, seed: int, count: int) -> int:
     return lanes
 
 
+@cache
 def _folds(first: int, stop: int, lanes: int) -> tuple[Folds, Unpack]:
     """For lanes first … stop - 1 of each block of so many."""
     layout = f"<{16 * first}x{2 * (stop - first)}Q{16 * (lanes - stop)}x"
@@ -280,7 +281,7 @@ def _hash_long(data: bytes, size: int, seed: int, count: int) -> int:
         data = _gather(data, size, (rest, rest + 64 * full), (size - 64, size))
     acc = _add(acc, _accumulate(data, (*range(0, 8 * full, 8), 121), seed, count))
     keyed = (acc ^ _stripe_key((11,), seed, count)).to_bytes(64 * count, "little")
-    folded, words = _MERGE_ACCS
+    folded, words = _folds(0, 4, 4)
     start = _repeated(size * PRIME64_1 & M64, count)
     return _avalanche(_add(start, _lanes(folded(words(keyed)))))
 
@@ -288,13 +289,12 @@ def _hash_long(data: bytes, size: int, seed: int, count: int) -> int:
 def _accumulate(stripes: bytes, secret_starts: tuple[int, ...], seed: int, count: int) -> int:
     """What the stripes of each block add to its 8 accumulators: 8 lanes a block."""
     rows = len(secret_starts)
-    keyed = _keyed(stripes, _stripe_key(secret_starts, seed, count))
+    lanes = _int(stripes, "little")
+    keyed = (lanes ^ _stripe_key(secret_starts, seed, count)).to_bytes(len(stripes), "little")
     products = b"".join(dotter(rows)(iter_unpack(f"<{16 * rows}I", keyed)))
-    words = 0
-    for row in zip(*iter_unpack("64s" * rows, stripes)):
-        words = _add(words, _int(b"".join(row), "little"))
+    by_row = zip(*iter_unpack("64s" * rows, stripes))
+    summands = [_int(b"".join(row), "little") for row in by_row]
+    # 16 words below 2^60 stay in their lanes: so do token ids, up to 2^28.
+    words = reduce(_add, summands) if lanes & _TOP4 else sum(summands)
     swapped = (words & _EVEN) << 64 | words >> 64 & _EVEN  # word i goes to accumulator i ^ 1
     return _add(_int(products, "little"), swapped)
-
-
-_MERGE_ACCS = _folds(0, 4, 4)

@@ -252,8 +252,9 @@ def _packed(current: int, parent: int, position: int) -> int:
     return value << fragment_bits | parent & ((1 << fragment_bits) - 1)
 
 
-# The slots' own setters: a third of the cost of object.__setattr__ on CPython. Made once, or PyPy's
-# compiler would not know them.
+# The slots' own setters: a third of the cost of object.__setattr__ on CPython. Used as globals,
+# because PyPy's compiler knows what a global is; as local names they take three times as long.
+_new = object.__new__
 _set_parts = PositionalLineageHash._parts.__set__  # type: ignore[attr-defined,misc]
 _set_value = PositionalLineageHash._value.__set__  # type: ignore[attr-defined,misc]
 _set_contract = PositionalLineageHash.contract.__set__  # type: ignore[attr-defined,misc]
@@ -269,15 +270,13 @@ def lineage_hashes(
 
     `parent` is the sequence hash before the first (None at the root).
     """
-    new, cls = object.__new__, PositionalLineageHash
-    set_parts, set_value, set_contract = _set_parts, _set_value, _set_contract
     before = parent or 0
     plhs = []
     if _PACK_LATER:
         for position, current in enumerate(sequence_hashes, first_position):
-            plh = new(cls)
-            set_parts(plh, (current, before, position))
-            set_contract(plh, contract)
+            plh = _new(PositionalLineageHash)
+            _set_parts(plh, (current, before, position))
+            _set_contract(plh, contract)
             plhs.append(plh)
             before = current
         return plhs
@@ -289,9 +288,9 @@ def lineage_hashes(
         mask = (1 << fragment_bits) - 1
         head = (mode << position_bits | first_position + done) << HASH_BITS
         for current in sequence_hashes[done : done + count]:
-            plh = new(cls)
-            set_value(plh, (head | current) << fragment_bits | before & mask)
-            set_contract(plh, contract)
+            plh = _new(PositionalLineageHash)
+            _set_value(plh, (head | current) << fragment_bits | before & mask)
+            _set_contract(plh, contract)
             plhs.append(plh)
             before = current
             head += 1 << HASH_BITS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from array import array
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
@@ -113,6 +114,18 @@ def test_extreme_words(name: str, size: int) -> None:
         for seed in (0, 1, U64_MAX):
             found = KERNELS[name].hash_blocks(payload, size, seed)
             assert found == expected(payload, size, seed), (pattern, seed)
+
+
+@each_kernel
+@pytest.mark.parametrize("top", [17, 27, 28, 29, 31])
+def test_token_ids(name: str, top: int) -> None:
+    """Ids as they are, and around 2^28, where sums of words begin to need care."""
+    draw = random.Random(top)
+    ids = [draw.getrandbits(top) | draw.getrandbits(1) << top for _ in range(4 * 1088)]
+    for slots in (61, 64, 128, 256, 272):
+        payload = array("I", ids[: 4 * slots]).tobytes()
+        found = KERNELS[name].hash_blocks(payload, 4 * slots, 1337)
+        assert found == expected(payload, 4 * slots, 1337)
 
 
 @each_kernel
