@@ -21,7 +21,7 @@ from .compare import Comparison, compare
 from .contract import CONTRACTS, Contract
 from .errors import KvHashingError, require_block_size, shown
 from .identify import identify
-from .jsonform import DEFAULT_BLOCK_SIZE, load_request
+from .jsonform import DEFAULT_BLOCK_SIZE, hash_report, load_request
 from .lineage import PositionalLineageHash
 from .prefix_tree import PrefixTree, prefix_groups
 from .request import Request
@@ -192,7 +192,7 @@ def _hash(args: argparse.Namespace) -> int:
             request, size = load_request(text)
             if args.contract is not None:
                 request = request.under(Contract.named(args.contract))
-            report = forms.report_of(request, args.block_size or size, args.all)
+            report = hash_report(request, args.block_size or size, every_name=args.all)
         except KvHashingError as error:
             _tell(is_watched, "")
             _complain(f"{name}: {error}")
@@ -223,10 +223,11 @@ def _tell(is_watched: bool, progress: str) -> None:
 def _compare(args: argparse.Namespace) -> int:
     loaded = [one for path in args.files for one in _load(path)]
     if len(loaded) < 2:
-        raise Failure(f"compare needs at least two requests; there is {len(loaded)}")
+        raise Failure(f"compare needs at least two requests; got {len(loaded)}")
     paths = [name for name, _, _ in loaded]
-    names = [os.path.basename(path) for path in paths]
-    names = paths if len({*names}) < len(names) else names
+    numbered = [f"{path} ({n})" for n, path in enumerate(paths, 1)]  # one file given twice
+    shortest = ([*map(os.path.basename, paths)], paths, numbered)
+    names = next(names for names in shortest if len({*names}) == len(names))
     requests = [request for _, request, _ in loaded]
     given = args.block_size or [size or DEFAULT_BLOCK_SIZE for _, _, size in loaded]
     sizes = given * len(loaded) if len(given) == 1 else given
@@ -281,7 +282,7 @@ def _decode(args: argparse.Namespace) -> int:
     else:
         plhs = [one.plh for one in notation.read(text, field="plh") if one.plh is not None]
     if not plhs:
-        raise Failure(f"{shown(text)} is no PLH; expected its text, or 16 bytes as hex or JSON")
+        raise Failure(f"{shown(text)} is no PLH, which has 128 bits (for 64, see identify)")
     form = forms.decoded(plhs[0])
     print(json.dumps(form) if args.json else "\n".join(f"{k:22}{v}" for k, v in form.items()))
     return 0

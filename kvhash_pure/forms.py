@@ -8,14 +8,13 @@ from collections.abc import Sequence
 
 from .base58 import to_base58
 from .compare import Comparison
-from .contract import CONTRACTS
 from .identify import Identification
-from .jsonform import BLOCK_NAMES, hash_report, report_head
+from .jsonform import BLOCK_NAMES
 from .lineage import MODES, PositionalLineageHash
 from .prefix_tree import PrefixTree
 from .request import Request
 from .results import count
-from .router import REPRESENTATION_NAMES, representations
+from .router import REPRESENTATION_NAMES
 from .strict_json import hex64, hex128
 
 TYPE_CHECKING = False  # as mypy knows it; importing typing would cost more than the rest
@@ -27,11 +26,8 @@ _COLOURS = {"good": "32", "bad": "31", "faint": "2", "bold": "1"}
 
 def paint(style: str, text: str) -> str:
     """Colour on a terminal that did not ask for none (https://no-color.org)."""
-    if (
-        os.environ.get("NO_COLOR")
-        or os.environ.get("TERM") == "dumb"
-        or not is_terminal(sys.stdout)
-    ):
+    unwanted = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    if unwanted or not is_terminal(sys.stdout):
         return text
     return f"\033[{_COLOURS[style]}m{text}\033[0m"
 
@@ -47,20 +43,6 @@ def listed(items: Sequence[str], most: int = 6) -> str:
 
 
 # hash
-
-
-def report_of(request: Request, block_size: int | None, every_name: bool) -> dict[str, Any]:
-    """The hashes as JSON, under the request's contract or, with `every_name`, under both and as
-    the router has them. `block_size` None: 16, and the report says that it was chosen.
-    """
-    if not every_name:
-        return hash_report(request, block_size)
-    report = report_head(block_size)
-    report["salt_hash"] = {row.name: hex64(request.under(row).salt_hash()) for row in CONTRACTS}
-    blocks = representations(request, report["block_size"])
-    report["blocks"] = [block.to_dict() for block in blocks]
-    report["tail"] = request.total_tokens % report["block_size"]
-    return report
 
 
 def csv_rows(report: dict[str, Any], number: int) -> list[list[object]]:

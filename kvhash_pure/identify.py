@@ -5,7 +5,7 @@ Hashes the request in every way that it could have been hashed, and says which o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 from .blocks import block_hashes
@@ -121,7 +121,7 @@ def identify(
             wanted.setdefault((reading.bits, reading.value), []).append((i, reading))
     matches = [
         _match(request, i, reading, way)
-        for number, way in _search(request, [*wanted], tried)
+        for number, way in _search(request, tried, {r for one in readings for r in one})
         for i, reading in wanted[number]
     ]
     matches.sort(key=lambda match: (match.observed, match.changes))
@@ -163,8 +163,10 @@ def _blocks(request: Request, size: int) -> int:
     return min(request.total_tokens // size, MAX_BLOCKS)
 
 
-def _search(request: Request, wanted: list[Number], tried: Tried) -> Iterator[tuple[Number, Way]]:
+def _search(request: Request, tried: Tried, wanted: set[Reading]) -> Iterator[tuple[Number, Way]]:
     """All numbers that are wanted and found, in each way that makes them."""
+    hashes = {reading.value for reading in wanted if reading.bits == 64}
+    plhs = {plh for reading in wanted if (plh := reading.plh) is not None}
     for contract, salt, lora_name in product(tried.contracts, tried.salt, tried.lora_name):
         rules = Contract.named(contract)
         seed = rules.salt_hash(
@@ -172,7 +174,8 @@ def _search(request: Request, wanted: list[Number], tried: Tried) -> Iterator[tu
             request.lora_name if lora_name == "given" else None,
         )
         way = {"contract": contract, "salt": salt, "lora_name": lora_name}
-        if (64, seed) in wanted:
+        place: Way
+        if seed in hashes:
             place = {"kind": "salt_hash", "block_size": None, "position": None}
             yield (64, seed), {**way, **place, "mm_info": tried.mm_info[0]}
         for size in tried.block_sizes:
@@ -181,7 +184,7 @@ def _search(request: Request, wanted: list[Number], tried: Tried) -> Iterator[tu
             for mm_info in tried.mm_info:
                 runs = request.mm_info if mm_info == "given" else ()
                 blocks = block_hashes(request.packed, size, runs, seed, 0, _blocks(request, size))
-                hits = {*_hits(wanted, blocks, chain(blocks, rules.chain_seed))} - found
+                hits = {*_hits(hashes, plhs, blocks, chain(blocks, rules.chain_seed))} - found
                 for number, kind, position in sorted(hits, key=lambda hit: hit[1:]):
                     place = {"kind": kind, "block_size": size, "position": position}
                     yield number, {**way, **place, "mm_info": mm_info}
@@ -189,20 +192,18 @@ def _search(request: Request, wanted: list[Number], tried: Tried) -> Iterator[tu
 
 
 def _hits(
-    wanted: Iterable[Number], blocks: list[int], sequence: list[int]
+    hashes: set[int], plhs: set[PositionalLineageHash], blocks: list[int], sequence: list[int]
 ) -> Iterator[tuple[Number, str, int]]:
-    """(number, kind, position) of wanted hashes."""
-    numbers = {value for bits, value in wanted if bits == 64}
+    """(number, kind, position) of those that are wanted."""
     for kind, line in (("block_hash", blocks), ("sequence_hash", sequence)):
-        for value in numbers.intersection(line):
+        for value in hashes.intersection(line):
             yield from (((64, value), kind, i) for i, made in enumerate(line) if made == value)
-    for bits, value in wanted:
-        plh = Reading(notation="", bits=bits, value=value).plh
-        if plh is not None and plh.position < len(sequence):
-            at = plh.position
+    for plh in plhs:
+        at = plh.position
+        if at < len(sequence):
             parent = sequence[at - 1] if at else None
             if plh == PositionalLineageHash.new(sequence[at], parent, at):
-                yield (128, value), "plh", at
+                yield (128, int(plh)), "plh", at
 
 
 def _match(request: Request, observed: int, reading: Reading, way: Way) -> Match:

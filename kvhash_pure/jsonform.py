@@ -1,9 +1,10 @@
 """A request's JSON in, its hashes as JSON out (FORMAT.md, "JSON"): what the command line and the
-page both speak. Only shapes live here; every number comes from `request`.
+page both speak. Only shapes live here; every number comes from `request` and `router`.
 """
 
 from __future__ import annotations
 
+from .contract import CONTRACTS
 from .request import Request
 from .strict_json import hex64, hex128, loads
 
@@ -23,21 +24,34 @@ def load_request(text: str | bytes) -> tuple[Request, int | None]:
     return request, None if size is None else int(size)
 
 
-def report_head(block_size: int | None) -> dict[str, Any]:
-    """How a report begins: its block size, and whether that is ours."""
+def hash_report(
+    request: Request, block_size: int | None, *, every_name: bool = False
+) -> dict[str, Any]:
+    """All hashes of a request, under its contract or with every name that Dynamo has for them:
+    both contracts and the router. `block_size` None: 16, and the report says that it was chosen.
+    """
+    size = DEFAULT_BLOCK_SIZE if block_size is None else block_size
+    report: dict[str, Any] = {} if every_name else {"contract": request.contract.name}
+    report["block_size"] = size
     if block_size is None:
-        return {"block_size": DEFAULT_BLOCK_SIZE, "block_size_is_default": True}
-    return {"block_size": block_size}
+        report["block_size_is_default"] = True
+    if every_name:
+        from .router import representations  # not at the top: the page never asks for them
 
-
-def hash_report(request: Request, block_size: int | None) -> dict[str, Any]:
-    """All hashes of a request. `block_size` None: 16, and the report says that it was chosen."""
-    report = {"contract": request.contract.name, **report_head(block_size)}
-    report["salt_hash"] = hex64(request.salt_hash())
-    report["blocks"] = []
-    for block in request.into_blocks(report["block_size"]):
-        plh = block.plh
-        hashes = (hex64(block.block_hash), hex64(block.sequence_hash), hex128(int(plh)), str(plh))
-        report["blocks"].append(dict(zip(BLOCK_NAMES, (block.position, *hashes))))
-    report["tail"] = request.total_tokens % report["block_size"]
+        names = {row.name: hex64(request.under(row).salt_hash()) for row in CONTRACTS}
+        report["salt_hash"] = names
+        report["blocks"] = [block.to_dict() for block in representations(request, size)]
+    else:
+        report["salt_hash"] = hex64(request.salt_hash())
+        report["blocks"] = [
+            {
+                "position": block.position,
+                "block_hash": hex64(block.block_hash),
+                "sequence_hash": hex64(block.sequence_hash),
+                "plh": hex128(int(block.plh)),
+                "plh_text": str(block.plh),
+            }
+            for block in request.into_blocks(size)
+        ]
+    report["tail"] = request.total_tokens % size
     return report

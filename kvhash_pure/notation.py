@@ -6,20 +6,19 @@ from __future__ import annotations
 
 from operator import index as as_int
 
-from .errors import (
-    U64_LIMIT,
-    U128_LIMIT,
-    FieldTypeError,
-    FieldValueError,
-    KvHashingError,
-    is_integer_type,
-)
+from .errors import FieldTypeError, FieldValueError, KvHashingError, is_integer_type
 from .lineage import PositionalLineageHash
 from .results import Result
 from .strict_json import hex64, hex128, loads
 
 NOTATIONS = "u64, i64, hex, base58, the text of a PLH, u128 or 16 bytes"
 _HEX_DIGITS = "0123456789abcdefABCDEF"
+# Numbers from … to below: notation, bits.
+_NUMBERS = (
+    (-(1 << 63), 0, "i64", 64),
+    (0, 1 << 64, "u64", 64),
+    (1 << 64, 1 << 128, "u128", 128),
+)
 
 
 class Reading(Result):
@@ -55,9 +54,9 @@ class Reading(Result):
 
 
 def are_octets(value: object) -> bool:
-    """A list of 16 bytes is one PLH: no list of observed hashes has only such small numbers."""
+    """16 bytes are one PLH; a list of 16 too, as no list of hashes has only such small numbers."""
     return (
-        isinstance(value, (list, tuple))
+        isinstance(value, (bytes, bytearray, list, tuple))
         and len(value) == 16
         and all(type(octet) is int and 0 <= octet < 256 for octet in value)
     )
@@ -84,15 +83,12 @@ def read(value: object, index: int | None = None, field: str = "observed") -> tu
 
 
 def _read_number(number: int) -> list[tuple[str, int, int]]:
-    if -(U64_LIMIT // 2) <= number < 0:
-        return [("i64", 64, number % U64_LIMIT)]
-    if 0 <= number < U64_LIMIT:
-        return [("u64", 64, number)]
-    return [("u128", 128, number)] if 0 <= number < U128_LIMIT else []
+    rows = [row for row in _NUMBERS if row[0] <= number < row[1]]
+    return [(notation, bits, number % (1 << bits)) for _, _, notation, bits in rows]
 
 
 def _read_octets(value: object) -> list[tuple[str, int, int]]:
-    if not ((isinstance(value, (bytes, bytearray)) and len(value) == 16) or are_octets(value)):
+    if not are_octets(value):
         return []
     return [("bytes", 128, int.from_bytes(bytes(value), "big"))]  # type: ignore[call-overload]
 

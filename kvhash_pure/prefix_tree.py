@@ -13,7 +13,7 @@ from .errors import FieldTypeError, require_block_size
 from .lineage import PositionalLineageHash
 from .request import Request
 from .results import Result, count
-from .slots import common, streams
+from .slots import common, streams_of
 
 
 class PrefixEdge(Result):
@@ -131,7 +131,7 @@ def _shared_tokens(given: list[Request]) -> tuple[int, int]:
     """Leading slots common to all, and the most that any two have in common."""
     if len(given) < 2:
         return 0, 0
-    width, parts = streams(given)
+    width, parts = streams_of(given)
     keys = ((r.contract.name, r.salt or "", r.lora_name or "") for r in given)
     line = sorted(zip(keys, parts))
     # Sorted, the likest are neighbours, and the two ends have in common what all have.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PROBE, _FAR = 8, 1 << 14
 
 
-def streams(requests: Sequence[Request]) -> tuple[int, list[bytes]]:
+def streams_of(requests: Sequence[Request]) -> tuple[int, list[bytes]]:
     """Bytes a slot, and the stream of each request."""
     if any(request.mm_info for request in requests):
         frames = (framed_slots(request.packed, request.mm_info, 0) for request in requests)
@@ -59,7 +59,7 @@ class Streams:
 
     def __init__(self, a: Request, b: Request) -> None:
         self.a, self.b = a, b
-        self.width, (self.x, self.y) = streams([a, b])
+        self.width, (self.x, self.y) = streams_of([a, b])
 
     def common(self, i: int = 0, j: int = 0) -> int:
         """Equal slots from slot i of a and j of b on."""

@@ -121,6 +121,8 @@ def test_files_of_one_name_go_by_their_paths(save: Save, capsys: Capture) -> Non
     save("x/r.json", Request([1])), save("y/r.json", Request([2]))
     assert main(["compare", "x/r.json", "y/r.json", "--block-size", "1"]) == 1
     assert "x/r.json has 1, y/r.json has 2" in lines(capsys)[0]
+    assert main(["compare", "x/r.json", "x/r.json", "--block-size", "1,2"]) == 1
+    assert "x/r.json (1) has 1 and x/r.json (2) has 2" in lines(capsys)[0]
 
 
 def test_more_requests_are_a_tree(save: Save, capsys: Capture) -> None:
@@ -280,7 +282,7 @@ def test_what_a_terminal_cannot_show_is_escaped(
 
 def test_what_is_wrong_is_said_in_one_line(save: Save, capsys: Capture) -> None:
     a, b = save("a.json", Request(TOKENS)), save("b.json", Request(TOKENS), block_size=8)
-    assert "at least two requests; there is 1" in failure(capsys, "compare", a)
+    assert "at least two requests; got 1" in failure(capsys, "compare", a)
     sizes = failure(capsys, "compare", a, b, "--block-size", "1,2,3")
     assert "3 block sizes for 2 requests; give one for all" in sizes
     assert failure(capsys, "compare", a, b, save("c.json", Request([1]))) == (

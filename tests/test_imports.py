@@ -26,8 +26,8 @@ contract
 lineage
 blocks notation
 request chunks radix_tree
-sequence slots identify jsonform router selftest
-would_share prefix_tree
+sequence slots identify router selftest
+would_share prefix_tree jsonform
 compare
 forms
 __init__
