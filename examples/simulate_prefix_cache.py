@@ -72,6 +72,7 @@ def read_trace(lines: Iterable[str]) -> Iterator[TraceRow]:
 
 def _row(number: int, line: str) -> TraceRow:
     try:
+        line.encode()  # no UTF-8: lone surrogates here, and PyPy's parser garbles them
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise TraceError(number, f"not JSON: {error}") from None
