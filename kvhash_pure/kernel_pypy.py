@@ -4,11 +4,10 @@
 at 10 to 35 times the cost. So words are *signed* here, and only results become unsigned. None
 gives the high half of a product: `_mul128_fold64` adds it up from four products of 32 bits.
 
-The compiler likes `unpack_from` with a constant format (a plain load at any alignment; copying
-blocks into arrays costs more than hashing them), steps of 64 bytes written out (half the time of
-a loop over 16) but nothing longer (512 bytes written out exceed its limit and are interpreted, 40
-times slower), and lists for output. The algorithm as a thing to read is `xxh3.py`, whose names
-are kept here; checks of input are elsewhere.
+The compiler likes `unpack_from` with a constant format (a plain load at any alignment) and steps
+of 64 bytes written out (half the time of a loop over 16), but nothing longer: 512 bytes exceed its
+limit and are interpreted, 40 times slower. The algorithm as a thing to read is `xxh3.py`, whose
+names are kept here; checks of input are elsewhere.
 """
 
 from __future__ import annotations
@@ -75,13 +74,15 @@ def hash_and_chain(segments: Segments, seed: int, chain_seed: int) -> tuple[list
 
 def xxh3_64(data: object, seed: int = 0) -> int:
     """`xxh3.xxh3_64`, faster."""
-    payload, seed = as_bytes(data), as_seed(seed)
-    length = len(payload)
-    if length < 4:
+    payload = as_bytes(data)
+    if type(seed) is not int or not 0 <= seed <= xxh3.M64:
+        seed = as_seed(seed)
+    if 16 < len(payload) <= 128:
+        word = _len_17to128(payload, len(payload), _signed(seed))
+        return word if word >= 0 else word + 0x10000000000000000
+    if len(payload) < 4:
         return hash_bytes(payload, seed)
-    if 16 < length <= 128:
-        return _unsigned([_len_17to128(payload, length, _signed(seed))])[0]
-    return _unsigned(_hash_blocks(payload, length, seed))[0]
+    return _unsigned(_hash_blocks(payload, len(payload), seed))[0]
 
 
 def _hash_segments(segments: Segments, seed: int) -> list[int]:
@@ -208,9 +209,8 @@ def _layout(size: int) -> tuple[list[int], list[int], list[int]]:
     first: list[int] = []
     then: list[int] = []
     while lanes:
-        at = lanes[0][0]
-        four = len(lanes) > 3 and lanes[3][0] == at + 48
-        (fours if four else ones).append(at)
+        four = len(lanes) > 3 and lanes[3][0] == lanes[0][0] + 48
+        (fours if four else ones).append(lanes[0][0])
         for _, secret in lanes[: 4 if four else 1]:
             (first if four else then).extend(unpack_from("<2q", SECRET, secret))
         del lanes[: 4 if four else 1]
