@@ -180,7 +180,7 @@ def _header_causes(a: Request, b: Request, sides: tuple[Side, Side]) -> Iterator
     for cause, left, right in pairs:
         if left != right:
             says = _said(cause, left, right), _said(cause, right, left)
-            text = f"the {cause.replace('k_s', 'k s')} differs: "
+            text = f"the {cause.replace('block_size', 'block size')} differs: "
             text += " and ".join(f"{side.name} has {said}" for side, said in zip(sides, says))
             if left and right and _nfc(str(left)) == _nfc(str(right)):
                 text += ", which look alike (equal in NFC) but are hashed as written"
@@ -188,7 +188,7 @@ def _header_causes(a: Request, b: Request, sides: tuple[Side, Side]) -> Iterator
 
 
 def _said(cause: str, value: str | int | None, other: str | int | None) -> str:
-    """A text, with code points where it is hard to tell from the other, from where they part."""
+    """A value in words; code points from where two texts part, if they are hard to tell apart."""
     if value is None or cause in ("contract", "block_size"):
         return "none" if value is None else str(value)
     text, against = str(value), str(other or "")

@@ -32,7 +32,10 @@ def if_headers_were_same(
 
     `equal` leading slots are equal.
     """
-    for change in [[cause] for cause in header] + [header] * (len(header) > 1):
+    changes = [[cause] for cause in header]
+    if len(header) > 1:
+        changes.append(header)
+    for change in changes:
         resized = "block_size" in change
         for size in sizes if resized else sizes[:1]:
             shared = equal // size if change == header else 0
@@ -70,7 +73,8 @@ def if_slots_were_edited(
         later = range(blocks * step, len(moved) - step + 1, step)
         same = sum(moved[i : i + step] in known for i in later)
         text = f"the rest of {name} came {count(abs(shift), 'token')} "
-        yield _would("tail", -shift, blocks, now, text + ("earlier", "later")[shift < 0], same)
+        text += "earlier" if shift > 0 else "later"
+        yield _would("tail", -shift, blocks, now, text, same)
     these = "that token" if max(gap) == 1 else f"those {max(gap)} tokens"
     x_last = x[:start] + x[end_x:] + x[start:end_x]
     y_last = y[:start] + y[end_y:] + y[start:end_y]
