@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -44,14 +46,21 @@ def uint_rshift(a: int, bits: int) -> int:
     return _wrapped((_word(a) & (1 << 64) - 1) >> bits)
 
 
-def kernel_pypy() -> Any:
-    """The module `kvhash_pure.kernel_pypy`, on the real `intop` where there is one."""
+@contextmanager
+def there() -> Iterator[None]:
+    """`__pypy__.intop` can be imported: the interpreter's own, else this."""
     if sys.implementation.name == "pypy":
-        return importlib.import_module("kvhash_pure.kernel_pypy")
-    package = ModuleType("__pypy__")
-    sys.modules["__pypy__"] = package
-    sys.modules["__pypy__.intop"] = sys.modules[__name__]
+        yield
+        return
+    sys.modules["__pypy__"] = package = ModuleType("__pypy__")
+    sys.modules["__pypy__.intop"] = vars(package)["intop"] = sys.modules[__name__]
     try:
-        return importlib.import_module("kvhash_pure.kernel_pypy")
+        yield
     finally:
         del sys.modules["__pypy__"], sys.modules["__pypy__.intop"]
+
+
+def kernel_pypy() -> Any:
+    """The module `kvhash_pure.kernel_pypy`."""
+    with there():
+        return importlib.import_module("kvhash_pure.kernel_pypy")

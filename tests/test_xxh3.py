@@ -6,6 +6,7 @@ import ctypes
 import json
 import mmap
 import random
+import runpy
 from array import array
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,7 @@ from kvhash_pure import compute_hash_v2, kernel, kernel_cpython, xxh3, xxh3_64
 from kvhash_pure.errors import FieldTypeError, FieldValueError
 from tests import reference
 from tests.helpers import IN_PYODIDE, IN_PYPY, U64_MAX, rejected
-from tests.intop import kernel_pypy
+from tests.intop import kernel_pypy, there
 
 VECTORS = json.loads(
     (Path(__file__).parent / "vectors" / "xxh3_64_published.json").read_text("utf-8")
@@ -193,3 +194,6 @@ def test_kernel_is_the_one_for_this_interpreter() -> None:
     """`__pypy__.intop` decides, once, at import."""
     chosen = "kvhash_pure.kernel_pypy" if IN_PYPY else "kvhash_pure.kernel_cpython"
     assert kernel.hash_blocks.__module__ == kernel.chain.__module__ == chosen
+    with there():
+        again = runpy.run_path(kernel.__file__, run_name="kvhash_pure.kernel")
+    assert {again[name].__module__ for name in kernel.__all__} == {"kvhash_pure.kernel_pypy"}
