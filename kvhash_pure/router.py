@@ -80,6 +80,8 @@ def _local_hashes(
     """Hashes of windows of `width` tokens and their objects' bytes; trusts its input."""
     count = max(0, (len(packed) // 4 - width) // size + 1)
     step, span, objects = 4 * size, 4 * width, objects[:count]
+    if not count:  # the kernel prepares for the length of a window: up to 16 GiB of it
+        return []
     if width == size and not any(objects):
         return hash_blocks(packed[: step * count], span, seed)
     objects += [b""] * (count - len(objects))

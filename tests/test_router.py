@@ -117,6 +117,14 @@ class TestLocalHashes:
         with rejected(RouterRangeError, "block_mm_infos.mm_objects.mm_hash", index=2, value=-1):
             compute_block_hash_for_seq(range(8), 4, infos(None, None, [-1]))
 
+    @pytest.mark.parametrize("size", [6, 2**31, 2**32 - 1])
+    def test_no_full_window_costs_nothing(self, size: int) -> None:
+        """However large the window is that the tokens do not fill."""
+        for is_eagle in (False, True):
+            assert compute_block_hash_for_seq(range(5), size, infos([9]), is_eagle=is_eagle) == []
+            assert compute_block_hash_for_seq(range(5), size, is_eagle=is_eagle) == []
+        assert representations(Request(range(5)), size) == []
+
     def test_tokens_may_be_what_a_request_takes(self) -> None:
         """Any iterable of ints; the binding wants a sequence."""
         assert compute_block_hash_for_seq(iter([1, 2, 3, 4]), 4) == [ANSWERED]
