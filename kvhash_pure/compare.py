@@ -100,7 +100,7 @@ def compare(
 
     >>> print(compare(Request(range(40)), Request([*range(30), 9, *range(31, 36)]), 16))
     The first block (16 tokens at block size 16) is shared; token 30 (block 1, slot 14) differs: \
-A has 30, B has 9; 2 blocks would be shared if that token were the same.
+A has 30, B has 9; 2 blocks would be shared if that token came last.
     """
     for name, request in (("a", a), ("b", b)):
         if not isinstance(request, Request):
