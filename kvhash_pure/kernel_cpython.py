@@ -41,8 +41,9 @@ _FLIPS_9TO16 = pack("<2Q", _FLIP_LO, _FLIP_HI)
 
 
 def _masks(word: int, bits: int = 64) -> int:
-    """`word` at every `bits` bits of a chunk. `&` stops at its shorter operand: fits any count."""
-    return _int(word.to_bytes(bits // 8, "little") * (8 * _CHUNK // bits), "little")
+    """`word` at every `bits` bits. `&` stops at its shorter operand: fits any count of blocks."""
+    # Stripes overlap: those of a chunk of 258-byte blocks, the longest, are 1.24 chunks.
+    return _int(word.to_bytes(bits // 8, "little") * (10 * _CHUNK // bits), "little")
 
 
 _EVEN = _masks(M64, 128)
@@ -282,8 +283,7 @@ def _hash_long(data: bytes, size: int, seed: int, count: int) -> int:
     acc = _add(acc, _accumulate(data, (*range(0, 8 * full, 8), 121), seed, count))
     keyed = (acc ^ _stripe_key((11,), seed, count)).to_bytes(64 * count, "little")
     folded, words = _folds(0, 4, 4)
-    start = _repeated(size * PRIME64_1 & M64, count)
-    return _avalanche(_add(start, _lanes(folded(words(keyed)))))
+    return _avalanche(_add(_repeated(size * PRIME64_1 & M64, count), _lanes(folded(words(keyed)))))
 
 
 def _accumulate(stripes: bytes, secret_starts: tuple[int, ...], seed: int, count: int) -> int:

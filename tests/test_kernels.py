@@ -129,6 +129,18 @@ def test_token_ids(name: str, top: int) -> None:
 
 
 @each_kernel
+@pytest.mark.parametrize("slots", [61, 62, 65, 80, 95, 100, 129, 200, 254, 257, 300])
+def test_large_ids_far_into_a_chunk(name: str, slots: int) -> None:
+    """Ids above 2^28 count wherever they stand, also where stripes overlap and no size divides."""
+    size = 4 * slots
+    count = 40 if name == "pypy" and NO_COMPILER else CHUNK // size
+    ids = array("I", bytes(size * (count - 2)))
+    ids.extend([(1 << 32) - 1] * 2 * slots)
+    payload = ids.tobytes()
+    assert KERNELS[name].hash_blocks(payload, size, 1337) == expected(payload, size, 1337)
+
+
+@each_kernel
 def test_no_blocks(name: str) -> None:
     """Nothing in, nothing out."""
     kernel = KERNELS[name]
