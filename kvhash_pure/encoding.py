@@ -15,6 +15,7 @@ from .errors import (
     U32_LIMIT,
     U64_LIMIT,
     FieldTypeError,
+    FieldValueError,
     KvHashingError,
     is_integer_type,
     require_uint,
@@ -67,6 +68,8 @@ def pack_tokens(tokens: Tokens, field: str = "tokens") -> bytes:
     the first token that is no u32; `bytes` are refused, because they could mean items or memory.
     """
     kind = type(tokens)
+    if kind is range:
+        _check_range(tokens, field)  # type: ignore[arg-type]
     if kind is list or kind is tuple or kind is range:
         return _pack_ints(tokens, field)  # type: ignore[arg-type]
     if isinstance(tokens, (bytes, bytearray)):
@@ -91,6 +94,16 @@ def pack_tokens(tokens: Tokens, field: str = "tokens") -> bytes:
             raise  # its own iterator failed; that is not ours to rename
         raise FieldTypeError(field=field, value=tokens, expected="an iterable of tokens") from None
     return _pack_ints(values, field)
+
+
+def _check_range(tokens: range, field: str) -> None:
+    """Both ends fit, so all do: a huge range is refused before it is walked."""
+    if tokens and not 0 <= min(tokens[0], tokens[-1]) <= max(tokens[0], tokens[-1]) < U32_LIMIT:
+        index = 0
+        if 0 <= tokens.start < U32_LIMIT:  # the first step over the edge that it walks towards
+            room = U32_LIMIT - 1 - tokens.start if tokens.step > 0 else tokens.start
+            index = room // abs(tokens.step) + 1
+        raise FieldValueError(field=field, index=index, value=tokens[index], expected=_TOKEN)
 
 
 def _pack_ints(values: Sequence[int], field: str) -> bytes:

@@ -344,6 +344,7 @@ def test_an_iterator_that_fails_fails_with_its_own_error() -> None:
         (range(2**32 + 1, 5, -1), 0, 2**32 + 1),
         (range(0, 2**70, 2**31), 2, 2**32),
         (range(3, -(2**70), -2), 2, -1),
+        (range(2**63), 2**32, 2**32),  # told at once, not after 16 GB
     ],
     ids=repr,
 )
