@@ -102,8 +102,12 @@ CONTRACTS = (DOCUMENTED, DYNAMO_1_3)
 
 
 def require_contract(value: object) -> Contract:
-    """`value` if it is a Contract, else an error (a name is not silently looked up)."""
-    if not isinstance(value, Contract):
+    """`value` if it is one of CONTRACTS, else an error (a name is not silently looked up).
+
+    A row that somebody made would go by its name alone in JSON and in pickles, and come back as
+    another.
+    """
+    if not isinstance(value, Contract) or value not in CONTRACTS:
         expected = "a Contract: DOCUMENTED, DYNAMO_1_3 or Contract.named(…)"
         raise FieldTypeError(field="contract", value=value, expected=expected)
     return value

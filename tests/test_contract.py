@@ -118,3 +118,10 @@ def test_a_contract_is_never_guessed_from_something_else(name: Any) -> None:
     """The silent default would be another hash; a name has to go through Contract.named."""
     with rejected(FieldTypeError, "contract", value=name):
         compute_salt_hash("a", None, contract=name)
+
+
+def test_a_row_that_is_not_in_the_table_makes_no_hashes() -> None:
+    """Its name would bring another contract back from JSON and from pickles."""
+    impostor = Contract("documented", 7, "nothing", lambda salt, lora_name: 0)
+    with rejected(FieldTypeError, "contract", value=impostor):
+        compute_salt_hash("a", None, contract=impostor)
