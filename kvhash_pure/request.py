@@ -6,7 +6,7 @@ tokens. FORMAT.md, "Request" and "JSON".
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from struct import unpack
 
 from .blocks import UniversalBlock, block_hashes, make_blocks
@@ -197,7 +197,8 @@ class RequestBuilder:
         return Request(**self._values)  # type: ignore[arg-type]
 
     def _with(self, field: str, value: object) -> RequestBuilder:
-        self._values[field] = value
+        # A second build would find an iterator used up, and hash nothing.
+        self._values[field] = list(value) if isinstance(value, Iterator) else value
         return self
 
 

@@ -190,6 +190,9 @@ def test_the_builder() -> None:
     assert built == expected
     assert Request.builder().tokens([1]).build() == Request([1])
     assert Request.builder().tokens([1]).salt(None).lora_name(None).build() == Request([1])
+    from_iterators = Request.builder().tokens(iter([1, 2, 3])).mm_info(iter([run]))
+    twice = from_iterators.build(), from_iterators.build()
+    assert twice == (Request([1, 2, 3], mm_info=[run]),) * 2
     with rejected(UnknownFieldError, "tokens", value=None):
         Request.builder().salt("s").build()
     with rejected(FieldValueError, "tokens", index=0, value=-1):
