@@ -105,6 +105,8 @@ A has 30, B has 9; 2 blocks would be shared if that token came last.
     for name, request in (("a", a), ("b", b)):
         if not isinstance(request, Request):
             raise FieldTypeError(field=name, value=request, expected="a Request")
+    if not isinstance(names, (tuple, list)) or [type(name) for name in names] != [str, str]:
+        raise FieldTypeError(field="names", value=names, expected="two texts")
     sizes = block_size if isinstance(block_size, (tuple, list)) else (block_size, block_size)
     if len(sizes) != 2:
         raise FieldTypeError(field="block_size", value=block_size, expected="one size, or two")

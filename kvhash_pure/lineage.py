@@ -117,8 +117,10 @@ class PositionalLineageHash(Frozen):
         position = require_uint(position, "position")
         parent = 0
         if parent_sequence_hash is not None:
-            limit = U64_LIMIT if position else 1
-            parent = require_uint(parent_sequence_hash, "parent_sequence_hash", limit=limit)
+            parent = require_uint(parent_sequence_hash, "parent_sequence_hash")
+            if parent and not position:
+                expected = "None: position 0 has no parent"
+                raise FieldValueError(field="parent_sequence_hash", value=parent, expected=expected)
         return cls._of(_packed(current, parent, position), require_contract(contract))
 
     def extend(self, child_block_hash: int) -> PositionalLineageHash:

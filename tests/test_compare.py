@@ -482,6 +482,12 @@ def test_the_two_can_have_names() -> None:
     assert all("B" not in one.sentence for one in result.would_share)
 
 
+@pytest.mark.parametrize("wrong", [None, "AB", ("A",), ("A", "B", "C"), ("A", 2)])
+def test_what_are_no_two_names_is_named(wrong: Any) -> None:
+    with rejected(FieldTypeError, "names", value=wrong):
+        compare(Request([1]), Request([2]), 1, names=wrong)
+
+
 def test_results_are_frozen_and_can_be_pasted_back() -> None:
     result = compare(Request([1]), Request([2]), 1)
     with pytest.raises(AttributeError, match="immutable"):
