@@ -376,6 +376,17 @@ export class Actions {
     void this.pump();
   }
 
+  /** Arrow keys among the cards. @param {KeyboardEvent} event */
+  tabKey(event) {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const ids = this.state.requests.map((r) => r.id);
+    const id = ids[(ids.indexOf(this.state.sel.request) + by + ids.length) % ids.length];
+    this.selectRequest(id);
+    document.getElementById(`tab-${id}`)?.focus();
+  }
+
   /** @param {string} [copyOf] @param {Partial<Req>} [given] @returns {string | null} the new letter */
   addRequest(copyOf, given = {}) {
     const used = new Set(this.state.requests.map((r) => r.id));

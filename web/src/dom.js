@@ -12,7 +12,8 @@ const SVG = "http://www.w3.org/2000/svg";
 /**
  * Make a virtual node. Falsy children vanish, arrays are flattened.
  * @param {string} tag
- * @param {Record<string, any> | null} [props] attributes; `on…` are listeners; `style` an object
+ * @param {Record<string, any> | null} [props] attributes; `on…` are listeners; `style` an object;
+ *   `key` keeps a node among its siblings; `foreign` leaves its children alone
  * @param {...Loose} children
  * @returns {VNode}
  */
@@ -129,14 +130,15 @@ function update(node, v, svg) {
   const before = old?.props ?? {};
   for (const name in before) if (!(name in v.props)) setProp(element, name, null, before[name]);
   // A select's value means nothing before its options are there, so children come first.
-  if (v.props.html === undefined) patchChildren(element, v.children, svg && v.tag !== "foreignObject");
+  // `foreign`: somebody else draws what is inside.
+  if (!v.props.foreign) patchChildren(element, v.children, svg && v.tag !== "foreignObject");
   for (const name in v.props) setProp(element, name, v.props[name], before[name]);
   made.set(node, v);
 }
 
 /** @param {HTMLElement} element @param {string} name @param {any} value @param {any} old */
 function setProp(element, name, value, old) {
-  if (name === "key") return;
+  if (name === "key" || name === "foreign") return;
   if (name.startsWith("on")) {
     /** @type {any} */ (element)[name] = value;
   } else if (name === "value" || name === "checked" || name === "disabled" || name === "open") {

@@ -84,6 +84,8 @@ const VIEWS = [
 ];
 /** Milliseconds after which the rest of the views waits for the next frame. */
 const SLICE = 12;
+/** Views that the first paint has in any case: the answer and what it is about. */
+const AT_ONCE = 5;
 /** @type {Map<string, any[]>} */
 const drawn = new Map();
 
@@ -97,7 +99,7 @@ store.listeners.push((state) => {
     const before = drawn.get(id);
     if (before && now.every((value, i) => value === before[i])) continue;
     // The strip comes first; what would make this frame late is drawn in the next.
-    if (before && performance.now() - start > SLICE) {
+    if ((before || drawn.size > AT_ONCE) && performance.now() - start > SLICE) {
       store.set({});
       return;
     }

@@ -16,7 +16,7 @@ export function renderRequests(state, element, act) {
   const chosen = state.requests.find((r) => r.id === state.sel.request) ?? state.requests[0];
   patch(element, [
     h("div", { class: "cards" },
-      h("div", { key: "tabs", class: "tabs", role: "tablist", "aria-label": "Requests" }, state.requests.map((r) => card(state, r, act))),
+      h("div", { key: "tabs", class: "tabs", role: "tablist", "aria-label": "Requests", onkeydown: (/** @type {KeyboardEvent} */ e) => act.tabKey(e) }, state.requests.map((r) => card(state, r, act))),
       h("button", {
         key: "+", type: "button", class: "card add", "data-testid": "add-request", disabled: state.requests.length >= 8,
         title: "Add a request (n)", onclick: () => act.addRequest(),

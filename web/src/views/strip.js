@@ -43,7 +43,7 @@ export function renderStrip(state, element, act) {
         "aria-describedby": "grid-keys", "data-testid": "strip",
         onscroll: act.scrolled, onpointerover: (/** @type {any} */ e) => act.gridHover(e.target), onkeydown: act.gridKey,
         onclick: (/** @type {any} */ e) => act.gridClick(e.target), ondblclick: (/** @type {any} */ e) => act.gridClick(e.target, true),
-      }, h("div", { class: "space", role: "presentation" })),
+      }, h("div", { class: "space", role: "presentation", foreign: true })),
       h("div", { class: "mapbox" }, h("canvas", { class: "minimap", "data-testid": "minimap", "aria-hidden": "true", onpointerdown: act.mapPointer, onpointermove: act.mapPointer }))),
     h("p", { key: "keys", id: "grid-keys", class: "sr" }, "Arrow keys move by slot and block, Enter edits a token, D goes to the first difference, P to the parent block."),
   ]);
