@@ -72,7 +72,7 @@ def pack_tokens(tokens: Tokens, field: str = "tokens") -> bytes:
         _check_range(tokens, field)  # type: ignore[arg-type]
     if kind is list or kind is tuple or kind is range:
         return _pack_ints(tokens, field)  # type: ignore[arg-type]
-    if isinstance(tokens, (bytes, bytearray)):
+    if isinstance(tokens, (bytes, bytearray)) or kind.__module__ == "mmap":  # a mapped file
         expected = "token ids, not raw bytes: pass list(data) or memoryview(data).cast(…)"
         raise FieldTypeError(field=field, value=tokens, expected=expected)
     if isinstance(tokens, (str, set, frozenset, dict)):

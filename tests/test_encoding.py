@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import ctypes
 import enum
+import mmap
 import struct
 import sys
 from collections import deque
@@ -303,7 +304,7 @@ def test_an_index_that_fails_now_and_then_fails_with_its_own_error() -> None:
         pack_tokens([1, Moody()])  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize("tokens", [b"", b"\1\0\0\0", bytearray(4)])
+@pytest.mark.parametrize("tokens", [b"", b"\1\0\0\0", bytearray(4), mmap.mmap(-1, 4)])
 def test_bytes_are_ambiguous(tokens: Any) -> None:
     """One token a byte, or four bytes a token? The caller has to say."""
     with rejected(FieldTypeError, "tokens", value=tokens):
