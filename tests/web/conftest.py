@@ -183,6 +183,6 @@ def settled(page: Page) -> None:
 
 def value(page: Page, testid: str) -> str:
     """The full value that an element shows."""
-    found = page.get_by_test_id(testid).get_attribute("data-value")
+    found: str | None = page.get_by_test_id(testid).get_attribute("data-value")
     assert found is not None, testid
     return found
