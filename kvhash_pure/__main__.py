@@ -69,13 +69,15 @@ def _drop_stdout() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python3 -m kvhash_pure", description=__doc__.split("\n")[0])
+    text = "The keys of a request's KV-cache blocks, and why two requests (do not) share them."
+    parser = _Parser(prog="python3 -m kvhash_pure", description=text)
     parser.add_argument("--version", action="version", version=f"kvhash_pure {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, title="commands")
 
     command = commands.add_parser("hash", help="all hashes of a request, or of JSON lines")
     command.add_argument("file", metavar="FILE", help="request JSON or JSON lines; - for stdin")
-    command.add_argument("--block-size", type=_block_size, metavar="N", help="slots a block")
+    text = "slots a block; otherwise the request's own, or 16"
+    command.add_argument("--block-size", type=_block_size, metavar="N", help=text)
     names = command.add_mutually_exclusive_group()
     names.add_argument("--contract", choices=[row.name for row in CONTRACTS])
     names.add_argument("--all", action="store_true", help="both contracts and the router")
@@ -201,10 +203,8 @@ def _hash(args: argparse.Namespace) -> int:
         if args.csv:
             for row in forms.csv_rows(report, line or 1)[bool(done) :]:  # one head for all
                 print(*row, sep=",")
-        elif args.json or line:
-            print(json.dumps(report))
         else:
-            print(forms.hash_table(request, report))
+            print(json.dumps(report) if args.json or line else forms.hash_table(request, report))
         done += 1
         tokens += request.total_tokens
         if line and time.monotonic() >= due:
@@ -224,12 +224,11 @@ def _compare(args: argparse.Namespace) -> int:
     loaded = [one for path in args.files for one in _load(path)]
     if len(loaded) < 2:
         raise Failure(f"compare needs at least two requests; got {len(loaded)}")
-    paths = [name for name, _, _ in loaded]
+    paths, requests, own = zip(*loaded)
     numbered = [f"{path} ({n})" for n, path in enumerate(paths, 1)]  # one file given twice
-    shortest = ([*map(os.path.basename, paths)], paths, numbered)
+    shortest = ([*map(os.path.basename, paths)], [*paths], numbered)
     names = next(names for names in shortest if len({*names}) == len(names))
-    requests = [request for _, request, _ in loaded]
-    given = args.block_size or [size or DEFAULT_BLOCK_SIZE for _, _, size in loaded]
+    given = args.block_size or [size or DEFAULT_BLOCK_SIZE for size in own]
     sizes = given * len(loaded) if len(given) == 1 else given
     if len(sizes) != len(loaded):
         raise Failure(f"{len(sizes)} block sizes for {len(loaded)} requests; give one for all")
@@ -237,14 +236,14 @@ def _compare(args: argparse.Namespace) -> int:
         named = {size: [n for n, s in zip(names, sizes) if s == size] for size in sizes}
         text = ", ".join(f"{size} ({forms.listed(who)})" for size, who in named.items())
         raise Failure(f"block sizes differ: {text}; a tree has one, --block-size N settles it")
-    is_default = not args.block_size and not all(size for _, _, size in loaded)
+    is_default = not args.block_size and not all(own)
     answer: Comparison | PrefixTree
     if len(loaded) == 2:
         answer = compare(requests[0], requests[1], sizes, names=(names[0], names[1]))
         shares, lines = answer.shared_blocks > 0, forms.comparison(answer, requests)
     else:
         answer = prefix_groups(requests, sizes[0])
-        shares, lines = answer.tokens_saved > 0, forms.tree(answer, names)
+        shares, lines = answer.tokens_saved > 0, forms.tree(answer, names, requests)
     if is_default:
         lines.append(f"block size  {DEFAULT_BLOCK_SIZE} (default) where no file names one")
     more = {"names": names, "block_size_is_default": is_default}
@@ -257,8 +256,7 @@ def _identify(args: argparse.Namespace) -> int:
         raise Failure(f"identify needs one request; {args.file} has {len(loaded)}")
     _, request, own = loaded[0]
     answer = identify(request, args.hashes, block_size=own, block_sizes=args.block_size)
-    lines = forms.identification(answer)
-    return _answer(args, answer.to_dict(), str(answer), lines, answer.found)
+    return _answer(args, answer.to_dict(), str(answer), forms.identification(answer), answer.found)
 
 
 def _answer(
@@ -278,12 +276,14 @@ def _answer(
 def _decode(args: argparse.Namespace) -> int:
     text = args.plh.strip()
     if ":" in text:
-        plhs = [PositionalLineageHash.parse(text)]  # whose errors say more than those of `read`
+        plh = PositionalLineageHash.parse(text)  # whose errors say more than those of `read`
     else:
-        plhs = [one.plh for one in notation.read(text, field="plh") if one.plh is not None]
-    if not plhs:
-        raise Failure(f"{shown(text)} is no PLH, which has 128 bits (for 64, see identify)")
-    form = forms.decoded(plhs[0])
+        wide = [one for one in notation.read(text, field="plh") if one.bits == 128]
+        if not wide:
+            raise Failure(f"{shown(text)} is no PLH, which has 128 bits (for 64, see identify)")
+        named = (one.plh for one in wide)
+        plh = next(filter(None, named), None) or PositionalLineageHash.from_u128(wide[-1].value)
+    form = forms.decoded(plh)
     print(json.dumps(form) if args.json else "\n".join(f"{k:22}{v}" for k, v in form.items()))
     return 0
 

@@ -42,6 +42,12 @@ def listed(items: Sequence[str], most: int = 6) -> str:
     return ", ".join(items[:most]) + more
 
 
+def _named(request: Request) -> str:
+    """What a request has of salt and adapter; the table is ASCII, so they are escaped."""
+    both = (("salt", request.salt), ("lora_name", request.lora_name))
+    return "".join(f"  {name} {value!a}" for name, value in both if value)
+
+
 # hash
 
 
@@ -68,8 +74,7 @@ def hash_table(request: Request, report: dict[str, Any]) -> str:
         lines.append(f"contract    {request.contract.name}: {request.contract.matches}")
     chosen = " (default)" if "block_size_is_default" in report else ""
     blocks, tail = report["blocks"], f"tail of {report['tail']} not hashed"
-    for name, value in (("salt", request.salt), ("lora_name", request.lora_name)):
-        salt_hash += f"  {name} {value!a}" if value else ""
+    salt_hash += _named(request)
     lines += [
         f"block size  {report['block_size']}{chosen}",
         f"tokens      {request.total_tokens}: {count(len(blocks), 'block')}, {tail}",
@@ -123,8 +128,8 @@ def comparison(result: Comparison, requests: Sequence[Request]) -> list[str]:
     return lines + [f"note        {note}" for note in result.notes]
 
 
-def tree(result: PrefixTree, names: Sequence[str]) -> list[str]:
-    """The edges of a prefix tree below each other."""
+def tree(result: PrefixTree, names: Sequence[str], requests: Sequence[Request]) -> list[str]:
+    """The edges of a prefix tree below each other; why roots differ, where tokens do not say it."""
     children: dict[int | None, list[int]] = {}
     for i, edge in enumerate(result.edges):
         children.setdefault(edge.parent, []).append(i)
@@ -145,8 +150,9 @@ def tree(result: PrefixTree, names: Sequence[str]) -> list[str]:
         if below and edge.ends:  # where nothing follows, all end
             verb = "ends" if len(edge.ends) == 1 else "end"
             text += f"; {listed([names[n] for n in edge.ends])} {verb} here"
-        if edge.parent is None and several:
-            text += f"  contract {edge.contract}"
+        if edge.parent is None:
+            text += f"  contract {edge.contract}" if several else ""
+            text += _named(requests[edge.requests[0]])
         lines.append(f"{before}{fork}{text}  {paint('faint', edge.last_plh)}")
         for child in reversed(below):
             forks = ("└─ ", "   ") if child == below[-1] else ("├─ ", "│  ")

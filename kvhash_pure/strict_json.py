@@ -35,7 +35,9 @@ def loads(text: str | bytes | bytearray) -> object:
     except InvalidJsonError:
         raise
     except json.JSONDecodeError as error:
-        message = f"JSON is broken at line {error.lineno} column {error.colno}: {error.msg}"
+        line = f"line {error.lineno} " if "\n" in text.rstrip() else ""  # of JSON lines it is one
+        message = f"JSON is broken at {line}column {error.colno}: {error.msg}"
+        message = message if text.strip("\ufeff \t\r\n") else "JSON is empty"
         found = text[error.pos : error.pos + 20]
         raise _invalid(found, "strict JSON", message, index=error.pos) from None
     except ValueError:  # CPython's limit on the digits of an integer

@@ -157,6 +157,21 @@ def test_more_requests_are_a_tree(save: Save, capsys: Capture) -> None:
     assert plhs[3] == str(Request(TOKENS).positional_lineage_hashes(16)[5])
 
 
+def test_roots_that_only_names_keep_apart_say_so(save: Save, capsys: Capture) -> None:
+    """Escaped, as everywhere: names come from users."""
+    names = [
+        save("a.json", Request(TOKENS)),
+        save("b.json", Request(TOKENS, salt="caf\u00e9\n", lora_name="x")),
+        save("c.json", Request(TOKENS, lora_name="x")),
+    ]
+    assert main(["compare", *names]) == 1
+    assert [line.rsplit("  ", 1)[0] for line in lines(capsys)[2:5]] == [
+        "6 blocks (96 tokens)  a.json",
+        "6 blocks (96 tokens)  b.json  salt 'caf\\xe9\\n'  lora_name 'x'",
+        "6 blocks (96 tokens)  c.json  lora_name 'x'",
+    ]
+
+
 def test_a_request_that_ends_where_others_go_on_is_marked(save: Save, capsys: Capture) -> None:
     names = [save(f"{n}.json", Request(TOKENS[:n])) for n in (33, 40, 80, 81)]
     assert main(["compare", *names]) == 0

@@ -402,6 +402,20 @@ def test_decode_of_what_is_no_plh(run: Runner, notation: str) -> None:
     run("decode", notation).complains()
 
 
+@pytest.mark.parametrize(
+    ("bits", "why"),
+    [
+        (3 << 126, "the two top bits are 0, 1 or 2"),
+        ((1 << 126) + (255 << 110), "mode 1 has positions 256 to 65535, not 255"),
+        (1, "position 0 has no parent"),
+    ],
+    ids=["mode", "position", "root"],
+)
+def test_decode_says_why_128_bits_are_no_plh(run: Runner, bits: int, why: str) -> None:
+    run("decode", f"0x{bits:032x}").complains(why)
+    run("decode", json.dumps([*bits.to_bytes(16, "big")])).complains(why)
+
+
 # selftest
 
 
@@ -479,9 +493,11 @@ def test_files_that_cannot_be_read(run: Runner, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        (b"", "line 1 column 1"),
-        (b"\n\n", "JSON"),
-        (b"hello", "line 1 column 1"),
+        (b"", "JSON is empty"),
+        (b"\xef\xbb\xbf", "JSON is empty"),
+        (b"\n\n", "JSON is empty"),
+        (b"hello\n", "JSON is broken at column 1:"),
+        (b"hello\nworld", "JSON is broken at line 1 column 1:"),
         (b"\xff\xfe{", "UTF-8"),
         (b'{"tokens": [1, 2', "JSON"),
         (b"[1, 2, 3]", "request"),
@@ -607,6 +623,16 @@ def test_as_a_process() -> None:
     assert (found.returncode, found.stdout) == (2, b"")
     assert found.stderr.splitlines()[0].startswith(b"kvhash_pure: stdin: tokens[1] is 2.5")
     assert shell("--version").stdout.strip().endswith(kvhash_pure.__version__.encode())
+
+
+@needs_subprocess
+def test_without_docstrings() -> None:
+    """`python -OO` has none; nothing that the program says or does needs them."""
+    argv = [sys.executable, "-OO", "-m", "kvhash_pure"]
+    for command, part in (("selftest", b"known answers are right"), ("--help", b"usage: ")):
+        found = subprocess.run([*argv, command], cwd=ROOT, capture_output=True, timeout=120)
+        assert (found.returncode, found.stderr) == (0, b"")
+        assert part in found.stdout
 
 
 @needs_subprocess

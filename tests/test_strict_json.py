@@ -49,10 +49,10 @@ def test_a_byte_order_mark_is_no_part_of_it(text: str | bytes) -> None:
     ],
 )
 def test_what_is_no_json(text: str, index: int) -> None:
-    """The index is the character's; the message has line and column."""
+    """The index is the character's; the message has the column, and the line if there are more."""
     with rejected(InvalidJsonError, "json", index=ANYTHING):
         loads(text)
-    with pytest.raises(InvalidJsonError, match=r"line \d+ column \d+") as caught:
+    with pytest.raises(InvalidJsonError, match=r"is (empty|broken at (line 1 )?column \d+)") as caught:
         loads(text)
     assert abs(caught.value.index - index) <= 1  # type: ignore[operator]
 
