@@ -35,9 +35,11 @@ class TokenBlockSequence:
     one over the same tokens and `mm_runs`.
 
     `tokens`: u32 each, any iterable of ints or buffer of integers. `block_size`: 1 … 2^32 - 1
-    slots. `salt_hash`: u64, see `Request.salt_hash`. `mm_info`: runs of placeholder slots. What
-    adds slots returns the range of block indices that it completed. An operation that raises a
-    KvHashingError changes nothing. Keeps 4 bytes a token and 16 a block; `copy.copy` is `fork`.
+    slots. `salt_hash`: u64; for the keys of a Request give its `salt_hash()` and its `contract`:
+    the default 0, which is the original's, is not that of a request without a salt. `mm_info`:
+    runs of placeholder slots. What adds slots returns the range of block indices that it
+    completed. An operation that raises a KvHashingError changes nothing. Keeps 4 bytes a token
+    and 16 a block; `copy.copy` is `fork`.
 
     >>> sequence = TokenBlockSequence(range(6), block_size=4)
     >>> sequence.extend([6, 7, 8]), sequence.tail

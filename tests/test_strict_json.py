@@ -52,7 +52,8 @@ def test_what_is_no_json(text: str, index: int) -> None:
     """The index is the character's; the message has the column, and the line if there are more."""
     with rejected(InvalidJsonError, "json", index=ANYTHING):
         loads(text)
-    with pytest.raises(InvalidJsonError, match=r"is (empty|broken at (line 1 )?column \d+)") as caught:
+    where = r"JSON is (empty|broken at (line 1 )?column \d+)"
+    with pytest.raises(InvalidJsonError, match=where) as caught:
         loads(text)
     assert abs(caught.value.index - index) <= 1  # type: ignore[operator]
 
