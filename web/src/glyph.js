@@ -38,7 +38,3 @@ export function keyGlyph(plh, label) {
 export function hashCuts(hex, kind) {
   return h("path", { class: kind === "block" ? "g-blk" : "g-seq", d: cuts(hex, 0, 16) });
 }
-
-export const GLYPH_WIDTH = 32 * STEP;
-export const HASH_WIDTH = 16 * STEP;
-export const GLYPH_HEIGHT = HIGH;

@@ -2,7 +2,7 @@
 // Puts the page together: the baked example first, so that there is something to see before Python
 // is there, then the views, then the worker.
 
-import { Actions } from "./actions.js";
+import { Actions } from "./actions/actions.js";
 import { baked } from "./baked.js";
 import { newRequest, resultOf, Store } from "./store.js";
 import { renderBlock } from "./views/block.js";

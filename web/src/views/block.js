@@ -10,7 +10,7 @@ import { pieceOf } from "../store.js";
 /** @typedef {import("../types.js").Block} Block */
 /** @typedef {import("../types.js").Frame} Frame */
 /** @typedef {import("../types.js").Field} Field */
-/** @typedef {import("../actions.js").Actions} Actions */
+/** @typedef {import("../actions/actions.js").Actions} Actions */
 
 export const FRAME_PAGE = 64;
 

@@ -6,7 +6,7 @@ import { bytes } from "../format.js";
 import { LINK_LIMIT } from "../link.js";
 
 /** @typedef {import("../store.js").State} State */
-/** @typedef {import("../actions.js").Actions} Actions */
+/** @typedef {import("../actions/actions.js").Actions} Actions */
 
 /** @param {State} state @param {HTMLDialogElement} element @param {Actions} act */
 export function renderDialog(state, element, act) {

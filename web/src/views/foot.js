@@ -5,7 +5,7 @@ import { h, patch } from "../dom.js";
 import { bytes } from "../format.js";
 
 /** @typedef {import("../store.js").State} State */
-/** @typedef {import("../actions.js").Actions} Actions */
+/** @typedef {import("../actions/actions.js").Actions} Actions */
 
 /** @param {State} state @param {Element} element @param {Actions} act */
 export function renderNotices(state, element, act) {

@@ -6,7 +6,7 @@ import { count, plural } from "../format.js";
 import { keyGlyph } from "../glyph.js";
 
 /** @typedef {import("../store.js").State} State */
-/** @typedef {import("../actions.js").Actions} Actions */
+/** @typedef {import("../actions/actions.js").Actions} Actions */
 
 /** @param {State} state @param {Element} element @param {Actions} act */
 export function renderLineage(state, element, act) {

@@ -2,14 +2,17 @@
 // The requests A … H as a row of cards, and the editor of the chosen one.
 
 import { h, patch } from "../dom.js";
-import { count, plural } from "../format.js";
+import { plural } from "../format.js";
 
 /** @typedef {import("../store.js").State} State */
 /** @typedef {import("../types.js").Req} Req */
-/** @typedef {import("../actions.js").Actions} Actions */
+/** @typedef {import("../actions/actions.js").Actions} Actions */
 
 /** Above this many tokens the ids are not put into a text box: the strip edits them slot by slot. */
 export const TEXT_LIMIT = 8192;
+
+/** What the text box of ids holds; null: too much for one. @param {Uint32Array} tokens */
+export const idsText = (tokens) => (tokens.length > TEXT_LIMIT ? null : tokens.join(", "));
 
 /** @param {State} state @param {Element} element @param {Actions} act */
 export function renderRequests(state, element, act) {
@@ -153,10 +156,4 @@ function runsTable(r, act) {
         h("td", { key: "x" }, h("button", { type: "button", class: "quiet icon", "aria-label": `Remove run ${i + 1}`, "data-testid": `run-${i}-remove`, onclick: () => act.removeRun(r.id, i) }, "×")))))),
     bad && h("p", { class: "fault", id: "fault-mm_info", role: "alert", "data-testid": "fault-mm_info", "data-index": bad.index }, "⚠ " + bad.message),
     h("button", { type: "button", class: "quiet", "data-testid": "add-run", disabled: r.tokens.length === 0, onclick: () => act.addRun(r.id) }, "+ Add a run"));
-}
-
-/** How many tokens, for a screen reader's status. @param {State} state */
-export function spoken(state) {
-  const result = state.results[state.sel.request];
-  return result ? `Request ${state.sel.request}: ${count(result.blocks)} blocks` : "";
 }

@@ -3,8 +3,8 @@
 // a few around) are nodes; one grid has the focus and points at the active cell.
 
 import { h, patch } from "../dom.js";
-import { count, hash, plural, visible } from "../format.js";
-import { geometry, lineAt, lineOf, lineOfSlot, runAt } from "../geometry.js";
+import { count, hash, visible } from "../format.js";
+import { geometry, lineAt, lineOfSlot, runAt } from "../geometry.js";
 import { keyGlyph } from "../glyph.js";
 import { hasPieces, pieceOf } from "../store.js";
 import { drawMap } from "./minimap.js";
@@ -12,7 +12,7 @@ import { drawMap } from "./minimap.js";
 /** @typedef {import("../store.js").State} State */
 /** @typedef {import("../geometry.js").Geometry} Geometry */
 /** @typedef {import("../geometry.js").Line} Line */
-/** @typedef {import("../actions.js").Actions} Actions */
+/** @typedef {import("../actions/actions.js").Actions} Actions */
 
 /** Browsers lose precision above some height; beyond it scrolling is scaled. */
 const MOST_PIXELS = 8e6;
@@ -316,12 +316,5 @@ export const CAUSES = {
   mm_length: "the same object, another length", mm_coverage: "a run on one side only", length: "one ends first", none: "no difference",
 };
 
-/** For other modules: where a block or slot stands. */
-export const lineFor = (/** @type {string} */ request, /** @type {number} */ block) => (view.g ? lineOf(view.g, request, block) : 0);
+/** For other modules: where a slot stands. */
 export const lineForSlot = (/** @type {string} */ request, /** @type {number} */ slot) => (view.g ? lineOfSlot(view.g, request, slot) : 0);
-
-/** @param {State} state */
-export function stripSummary(state) {
-  const result = state.results[state.base];
-  return result ? plural(result.blocks, "block") : "";
-}

@@ -6,7 +6,7 @@ import { bytes, NOTATIONS } from "../format.js";
 import { keyGlyph } from "../glyph.js";
 
 /** @typedef {import("../store.js").State} State */
-/** @typedef {import("../actions.js").Actions} Actions */
+/** @typedef {import("../actions/actions.js").Actions} Actions */
 
 /**
  * One choice of few, as real radio buttons.

@@ -7,7 +7,7 @@ import { h, patch } from "../dom.js";
 import { count, plural } from "../format.js";
 
 /** @typedef {import("../store.js").State} State */
-/** @typedef {import("../actions.js").Actions} Actions */
+/** @typedef {import("../actions/actions.js").Actions} Actions */
 
 const ROW = 44;
 const WIDTH = 1120;
