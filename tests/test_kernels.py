@@ -141,6 +141,30 @@ def test_large_ids_far_into_a_chunk(name: str, slots: int) -> None:
 
 
 @each_kernel
+def test_words_of_any_kind_at_any_place(name: str) -> None:
+    """Any number of blocks of any length, up to three chunks; all bits set from somewhere on, or
+    here and there among ids.
+    """
+    draw = random.Random(f"words {name}")
+    stand_in = name == "pypy" and NO_COMPILER
+    for _ in range(20 if stand_in or IN_PYODIDE else 60 if IN_PYPY else 200):
+        size = draw.choice(
+            [draw.randrange(1, 300), draw.randrange(241, 1100), draw.randrange(3000)]
+        )
+        size = max(size, 1)
+        count = draw.randrange(1, 5 if stand_in else 3 * CHUNK // max(size, 16) + 2)
+        total = size * count
+        ones = draw.randrange(total)
+        payload = bytearray(array("I", [draw.getrandbits(27)] * (total // 4 + 1)).tobytes()[:total])
+        for _ in range(draw.randrange(4)):
+            at = draw.randrange(total)
+            payload[at : at + 8] = b"\xff" * len(payload[at : at + 8])
+        for data in (bytes(payload), bytes(ones) + b"\xff" * (total - ones)):
+            seed = draw.choice(SEEDS)
+            assert KERNELS[name].hash_blocks(data, size, seed) == expected(data, size, seed)
+
+
+@each_kernel
 def test_no_blocks(name: str) -> None:
     """Nothing in, nothing out."""
     kernel = KERNELS[name]
