@@ -81,11 +81,11 @@ class Contract(Frozen):
     @staticmethod
     def named(name: str) -> Contract:
         """The contract of that name; FieldValueError names the known ones otherwise."""
-        rows = {row.name: row for row in CONTRACTS}
-        if isinstance(name, str) and name in rows:
-            return rows[name]
+        if isinstance(name, str) and name in _BY_NAME:
+            return _BY_NAME[name]
         problem = FieldValueError if isinstance(name, str) else FieldTypeError
-        raise problem(field="contract", value=name, expected=f"one of {', '.join(map(repr, rows))}")
+        expected = f"one of {', '.join(map(repr, _BY_NAME))}"
+        raise problem(field="contract", value=name, expected=expected)
 
     def __repr__(self) -> str:
         return f"Contract.named({self.name!r})"
@@ -99,6 +99,7 @@ DYNAMO_1_3 = Contract(
     "dynamo-1.3", 1337, "what Dynamo ships since 1.3.0 (checked up to 1.6.1)", _salt_hash_sum
 )
 CONTRACTS = (DOCUMENTED, DYNAMO_1_3)
+_BY_NAME = {row.name: row for row in CONTRACTS}
 
 
 def require_contract(value: object) -> Contract:
@@ -107,7 +108,7 @@ def require_contract(value: object) -> Contract:
     A row that somebody made would go by its name alone in JSON and in pickles, and come back as
     another.
     """
-    if not isinstance(value, Contract) or value not in CONTRACTS:
+    if not isinstance(value, Contract) or _BY_NAME.get(value.name) is not value:
         expected = "a Contract: DOCUMENTED, DYNAMO_1_3 or Contract.named(…)"
         raise FieldTypeError(field="contract", value=value, expected=expected)
     return value
