@@ -61,7 +61,6 @@ class Held:
     def hash(self, old: Held | None) -> int:
         """Fill the hashes, taking from `old` what cannot have changed. Returns the blocks kept."""
         request, size, blocks = self.request, self.block_size, self.blocks
-        self.request.contract.salt_hash(request.salt, request.lora_name)
         keep = tail = 0
         same_rules = (
             old is not None
