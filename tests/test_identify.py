@@ -297,15 +297,21 @@ def test_bad_requests_and_sizes_are_named() -> None:
     IN_PYPY or IN_PYODIDE or sys.gettrace() is not None,
     reason="the bound is CPython's, without a tracer",
 )
-def test_a_planted_hash_among_all_ways_is_found_in_a_second() -> None:
-    """8 192 tokens with salt, adapter and an image: 208 passes. CPU time, as others may run."""
+def test_a_planted_hash_among_all_ways_costs_about_as_many_hashings() -> None:
+    """8 192 tokens with salt, adapter and an image: 208 passes, 0.44 s where making the blocks
+    once takes 1.3 ms: 340 times as long. A ratio, as no machine's clock is another's.
+    """
     tokens = [RANDOM.randrange(2**32) for _ in range(8192)]
     request = Request(tokens, salt="s", lora_name="l", mm_info=[RequestMmObjectInfo(7, 1000, 576)])
     planted = Request(tokens, lora_name="l", contract=DYNAMO_1_3).sequence_hashes(64)[100]
-    took = []
+    took, hashing = [], []
     for _ in range(3):
         start = time.process_time()
         match = only(identify(request, planted))
         took.append(time.process_time() - start)
         assert (match.block_size, match.position, match.changes) == (64, 100, 3)
-    assert min(took) < 1
+        for _ in range(5):
+            start = time.process_time()
+            Request(tokens).into_blocks(16)
+            hashing.append(time.process_time() - start)
+    assert min(took) < 1000 * min(hashing)
