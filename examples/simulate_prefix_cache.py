@@ -75,7 +75,8 @@ def _row(number: int, line: str) -> TraceRow:
         line.encode()  # no UTF-8: lone surrogates here, and PyPy's parser garbles them
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise TraceError(number, f"not JSON: {error}") from None
+        why = "not UTF-8" if isinstance(error, UnicodeError) else getattr(error, "msg", error)
+        raise TraceError(number, f"not JSON: {why}") from None
     if not isinstance(value, dict):
         raise TraceError(number, f"a JSON object expected, not {type(value).__name__}")
     for key in TraceRow._fields:

@@ -80,7 +80,8 @@ def if_slots_were_edited(
     y_last = y[:start] + y[end_y:] + y[start:end_y]
     yield _would("last", None, shared(x_last, y_last), now, f"{these} came last")
     y_same = y[:start] + x[start:end_x] + y[end_y:]
-    yield _would("same", None, shared(x, y_same), now, f"{these} were the same")
+    made = "not there" if not gap[0] else "the same" if gap[1] else "in both"
+    yield _would("same", None, shared(x, y_same), now, f"{these} were {made}")
 
 
 def _would(

@@ -138,7 +138,10 @@ def test_one_more_token_at_the_start_shifts_every_block() -> None:
     tail = would(result, "tail")
     assert (tail.by, tail.shared_blocks, tail.gain) == (-1, 6, 6)
     assert result.sentence.endswith("would be shared if the rest of B came 1 token earlier.")
+    text = "6 blocks would be shared if that token were "
+    assert would(result, "same").sentence == f"{text}not there"
     back = compare(Request([5, *TOKENS]), Request(TOKENS), 16)
+    assert would(back, "same").sentence == f"{text}in both"
     assert would(back, "tail").by == 1
     assert would(back, "tail").shared_blocks == 6
 

@@ -390,7 +390,10 @@ def test_bytes_that_are_no_utf8_are_an_error_of_their_line(
     path.write_bytes(b"\xef\xbb\xbf" + GOOD.encode() + b"\n\xff" + GOOD.encode() + b"\n")
     assert simulator.main([str(path), "--progress"]) == 2
     last = capsys.readouterr().err.rpartition("\r")[2]
-    assert last.startswith(f"error: {path}: line 2: not JSON")
+    assert last == f"error: {path}: line 2: not JSON: not UTF-8\n"
+    path.write_text("x\n", encoding="utf-8")  # the parser's own line and column are left out
+    assert simulator.main([str(path)]) == 2
+    assert capsys.readouterr().err == f"error: {path}: line 1: not JSON: Expecting value\n"
 
 
 def test_a_missing_file_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
