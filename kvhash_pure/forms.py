@@ -177,7 +177,8 @@ def identification(result: Identification) -> list[str]:
         if len(one.matches) > 20:
             lines.append(f"  and {len(one.matches) - 20} more (all of them with --json)")
         if not one.matches:
-            lines.append("  no match")
+            no_plh = all(r.bits == 128 and r.plh is None for r in one.readings)
+            lines.append("  no match" + (": no PLH has these 128 bits" if no_plh else ""))
     return lines
 
 

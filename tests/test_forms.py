@@ -234,6 +234,16 @@ def test_identify_that_finds_nothing_is_a_no(save: Save, capsys: Capture) -> Non
     assert text[2:] == ["-5  read as i64 0xfffffffffffffffb", "  no match"]
 
 
+def test_identify_says_that_bits_are_no_plh(save: Save, capsys: Capture) -> None:
+    path = save("a.json", Request(TOKENS))
+    for number, text in (
+        ("f" * 32, "  no match: no PLH has these 128 bits"),
+        ("1" * 19, "  no match"),
+    ):
+        assert main(["identify", path, number]) == 1
+        assert lines(capsys)[-1] == text
+
+
 def test_identify_as_json_and_long_lists_cut(save: Save, capsys: Capture) -> None:
     request = Request([7] * 30)
     argv = ["identify", save("a.json", request), str(request.block_hashes(1)[0])]
