@@ -29,9 +29,8 @@ const CALL_MS = 30_000;
  */
 
 export class Client {
-  /** @param {URL} url of worker.js @param {Events} events @param {{worker: Worker, said: MessageEvent[]} | null} [early] a worker that was started already */
-  constructor(url, events, early = null) {
-    this.early = early;
+  /** Nothing runs before `start`. @param {URL} url of worker.js @param {Events} events */
+  constructor(url, events) {
     this.url = url;
     this.events = events;
     /** @type {Map<number, {resolve: (answer: any) => void, reject: (error: Error) => void, timer: number, limit: number}>} */
@@ -42,15 +41,15 @@ export class Client {
     /** @type {Worker | null} */
     this.worker = null;
     this.watch = 0;
-    this.start();
+    this.isFirst = true;
   }
 
   start() {
     this.isReady = false;
     this.attempts += 1;
-    const early = this.early;
-    this.early = null;
-    const worker = early?.worker ?? new Worker(this.url, { type: "module", name: "python" });
+    const kept = this.isFirst && navigator.serviceWorker?.controller;
+    this.isFirst = false;
+    const worker = new Worker(this.url, { type: "module", name: kept ? "python, kept" : "python" });
     this.worker = worker;
     worker.onmessage = (event) => { if (worker === this.worker) this.heard(event.data); };
     worker.onerror = (event) => {
@@ -58,8 +57,6 @@ export class Client {
       if (worker === this.worker && !this.isReady) this.fail(event.message || "the worker did not start");
     };
     this.watchFor(HELLO_MS, "the worker did not say hello");
-    // Later, so that whoever makes a client has it before it speaks.
-    for (const event of early?.said ?? []) queueMicrotask(() => { if (worker === this.worker) this.heard(event.data); });
   }
 
   /** @param {number} ms @param {string} why */

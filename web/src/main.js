@@ -109,9 +109,17 @@ store.listeners.push((state) => {
 });
 
 for (const listener of store.listeners) listener(store.state);
-document.body.dataset.painted = "true";
 if (inAddress) void act.fromAddress(() => {});
-else requestAnimationFrame(() => { void act.pump(); });
+
+// Python takes every core that there is: it starts when the first picture is on the screen. A tab in
+// the background paints nothing, but starts all the same.
+let started = false;
+const start = () => {
+  if (!started) act.client.start();
+  started = true;
+};
+requestAnimationFrame(() => setTimeout(start));
+setTimeout(start, 500);
 
 window.addEventListener("popstate", () => void act.fromAddress(() => {
   store.set({ ...example(), results: {}, baked: store.state.baked === "reproduced" ? "reproduced" : "gone" });

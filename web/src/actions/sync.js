@@ -2,7 +2,6 @@
 // Keeping the page and Python in step: what changed is sent, what follows from it is asked for, one
 // thing after another, the most urgent first. What people do is in the classes that extend this one.
 
-import { first } from "../boot.js";
 import { Client, InputError, Restarted } from "../client.js";
 import { lineAt } from "../geometry.js";
 import { resultOf } from "../store.js";
@@ -52,7 +51,7 @@ export class Sync {
         store.set({ status: "loading" });
         this.notice("note", `${why}, so it was started again. Nothing was lost.`);
       },
-    }, first);
+    });
   }
 
   get state() { return this.store.state; }
