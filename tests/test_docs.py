@@ -331,6 +331,37 @@ def test_the_specification_has_all_commands(capsys: pytest.CaptureFixture[str]) 
     assert sorted(named) == sorted(re.findall(r"^ {4}(\w+)", listed, re.MULTILINE))
 
 
+RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+
+
+def speed_table() -> str:
+    """The first rows of the latest benchmark: medians, without what is to be reached."""
+    text = RESULTS.read_text(encoding="utf-8")
+
+    def found(pattern: str) -> str:
+        match = re.search(pattern, text, re.MULTILINE)
+        assert match, pattern
+        return match.group(1)
+
+    lines = []
+    for key in ("a", "b", "c", "f", "g"):
+        work, *cells = found(rf"^\| {key} \| (.*) \|$").split(" | ")
+        medians = [cell.partition("(")[2].partition(")")[0] for cell in cells[:3]]
+        lines.append((work.replace("the same", "8 192 tokens"), *medians))
+    head = [
+        "sequence hashes of",
+        "CPython " + found(r"^- CPython: (\S+)"),
+        "PyPy " + found(r"^- PyPy: \S+ \((\d+\.\d+\.\d+)"),
+        "Pyodide, Python " + found(r"^- Pyodide: (\S+)"),
+    ]
+    return f"{found('^(Machine: .*)$')}\n\n{rows(' | '.join(head), *lines)}"
+
+
+def test_the_table_of_speed_is_the_latest_that_was_measured() -> None:
+    """README, "Speed": from benchmarks/RESULTS.md, written by `python3 -m tests.test_docs`."""
+    assert table_in(README.read_text(encoding="utf-8"), "speed") == speed_table()
+
+
 def fences(path: Path) -> list[tuple[str, str]]:
     """The fenced blocks of a document: (language, body)."""
     return re.findall(r"^```(\w*)\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S)
@@ -502,6 +533,9 @@ def write_outputs() -> None:
             with contextlib.redirect_stdout(printed):
                 main(arguments)
             text = text.replace(f"```text\n{shown}```", f"```text\n{printed.getvalue()}```")
+    found = re.search(_TABLE.format("speed"), text, re.DOTALL)
+    assert found
+    text = f"{text[: found.start(2)]}{speed_table()}\n{text[found.end(2) :]}"
     README.write_text(text, encoding="utf-8")
 
 
