@@ -73,13 +73,15 @@ class Worker:
         return float(self._answer())
 
     def seconds(self, contestant: str, work: str) -> float:
-        """One measurement of some 20 ms; the first time after a warm-up, longer for compilers."""
+        """One measurement of some 5 ms; the first time after a warm-up, longer for compilers."""
         key = contestant, work
         if key not in self.calls:
-            self.calls[key] = 1
-            for _ in range(15 if self.name != "CPython" and contestant == "ours" else 2):
-                once = self.tell(key, self.calls[key])
-                self.calls[key] = max(1, min(200, int(0.02 / max(once, 1e-4))))
+            warm, once = 0.0, self.tell(key)
+            while warm < (0.5 if self.name != "CPython" and contestant == "ours" else 0.02):
+                calls = max(1, min(500, int(0.05 / max(once, 1e-4))))
+                once = self.tell(key, calls)
+                warm += calls * max(once, 1e-4)
+            self.calls[key] = max(1, min(50, int(0.005 / max(once, 1e-4))))
         return self.tell(key, self.calls[key])
 
     def _answer(self) -> Any:
@@ -132,8 +134,10 @@ def measure(found: list[Worker], works: Iterable[str], rounds: int) -> Measured:
         for _ in range(rounds):
             for worker in found:
                 for contestant in worker.contestants:
-                    if contestant == "ppxxh" and len(work) > 4:
-                        continue  # the same as without blocks
+                    if contestant == "ppxxh" and "blocks" in work:
+                        continue  # the same as without
+                    if contestant != "ours" and work in GROWTH:
+                        continue
                     seconds = worker.seconds(contestant, work)
                     measured.setdefault((worker.name, contestant, work), []).append(seconds)
         print(f"{work} ", end="", file=sys.stderr, flush=True)
@@ -218,7 +222,7 @@ def machine() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python3 -m benchmarks", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15, help="measurements of each (15)")
+    parser.add_argument("--rounds", type=int, default=25, help="measurements of each (25)")
     parser.add_argument("--only", nargs="*", default=["pypy", "pyodide"], help="beside CPython")
     parser.add_argument("--write", type=Path, help="a file for the tables as well")
     arguments = parser.parse_args()
