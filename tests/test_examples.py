@@ -393,7 +393,9 @@ def test_bytes_that_are_no_utf8_are_an_error_of_their_line(
     assert last == f"error: {path}: line 2: not JSON: not UTF-8\n"
     path.write_text("x\n", encoding="utf-8")  # the parser's own line and column are left out
     assert simulator.main([str(path)]) == 2
-    assert capsys.readouterr().err == f"error: {path}: line 1: not JSON: Expecting value\n"
+    message = capsys.readouterr().err
+    assert message.startswith(f"error: {path}: line 1: not JSON: ")  # the rest is the parser's
+    assert message.count("line") == 1
 
 
 def test_a_missing_file_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
