@@ -67,6 +67,8 @@ async function boot() {
     packages: [build.package],
     stdout: () => {},
     checkIntegrity: true,
+    // Nothing is imported twice, so compiled files would be written for nobody.
+    env: { HOME: "/home/pyodide", PYTHONDONTWRITEBYTECODE: "1" },
   });
   loaded = total;
   stage = "Starting Python";
