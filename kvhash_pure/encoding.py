@@ -141,12 +141,15 @@ def _all_ints(values: Sequence[int], packed: bytes) -> bool:
         return True
     if _TAKES_INT_METHOD:
         return False
+    looks = 64  # as many as cost about what the types of a short prompt cost
     for unsure in (b"\0\0\0\0", b"\1\0\0\0"):
         at = packed.find(unsure)
-        while at % 4 and at >= 0:  # the end of a token and the start of the next
-            at = packed.find(unsure, at + 1)
-        if at >= 0:
-            return False
+        while at >= 0:
+            looks -= 1
+            # Else it is a 0 or 1, or the end of a token and the start of the next.
+            if not looks or (at % 4 == 0 and not is_integer_type(type(values[at // 4]))):
+                return False
+            at = packed.find(unsure, at + 4 - at % 4)
     return True
 
 
