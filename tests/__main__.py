@@ -202,10 +202,10 @@ def read_report(ring: str, report: Path, status: int, seconds: float) -> Result:
 
 def print_table(results: list[Result]) -> None:
     """One line a ring, then the skips by reason, then the digests."""
-    say(f"\n{'ring':16} {'interpreter':28}  passed  failed skipped  seconds")
+    say(f"\n{'ring':16} {'interpreter':32}  passed  failed skipped  seconds")
     for r in results:
         counts = f"{r.passed:7} {r.failed:7} {len(r.skips):7} {r.seconds:8.1f}  "
-        said = f"{r.interpreter:28} {counts}" if r.ran else f"{'*** DID NOT RUN ***':28}  "
+        said = f"{r.interpreter:32} {counts}" if r.ran else f"{'*** DID NOT RUN ***':32}  "
         say(f"{r.ring:16} {said}{r.problem}".rstrip())
     skips = Counter((reason, r.ring) for r in results for reason in r.skips)
     if skips:

@@ -23,7 +23,8 @@ def test_this_interpreter_gives_the_pinned_digest(
     version = platform.python_version()
     if sys.implementation.name == "pypy":
         version += " (PyPy {}.{}.{})".format(*sys.pypy_version_info[:3])  # type: ignore[attr-defined]
-    record_testsuite_property("interpreter", f"{platform.python_implementation()} {version}")
+    host = f"{platform.python_implementation()} {version} {platform.machine()}"
+    record_testsuite_property("interpreter", host)
     record_testsuite_property("digest", found)
     assert found == digest.PINNED
 
