@@ -26,6 +26,7 @@ Json = dict[str, Any]
 def type_ids(page: Page, text: str, request: str = "A") -> None:
     """Put a text into a request's box."""
     page.get_by_test_id(f"request-{request}").click()
+    settled(page)
     page.get_by_test_id("mode-ids").check(force=True)
     page.get_by_test_id("tokens").fill(text)
     settled(page)
@@ -326,6 +327,7 @@ def test_several_requests_in_one_file(page: Page, tmp_path: Path) -> None:
 def test_text_is_tokenized_by_a_real_tokenizer(page: Page) -> None:
     """Llama 3's tokenizer, fetched when text is typed, gives its known ids."""
     page.get_by_test_id("add-request").click()
+    settled(page)
     page.get_by_test_id("mode-text").check(force=True)
     page.get_by_test_id("prose").fill("<|begin_of_text|>You keep the night log.")
     expect(page.get_by_test_id("request-E")).to_contain_text("7 tokens", timeout=60_000)
@@ -354,6 +356,7 @@ TOKENIZER: Json = {
 def test_a_tokenizer_json_of_ones_own(page: Page, tmp_path: Path) -> None:
     """A dropped tokenizer.json tokenizes; one that is none is refused and nothing changes."""
     page.get_by_test_id("add-request").click()
+    settled(page)
     bad = tmp_path / "bad" / "tokenizer.json"
     bad.parent.mkdir()
     bad.write_text('{"added_tokens": []}')

@@ -86,6 +86,19 @@ const VIEWS = [
 const SLICE = 12;
 /** Views that the first paint has in any case: the answer and what it is about. */
 const AT_ONCE = 5;
+let painted = false;
+
+/** Run something when what was drawn is on the screen; a tab in the background has no frames. @param {() => void} run */
+function afterFrame(run) {
+  let ran = false;
+  const once = () => {
+    if (!ran) run();
+    ran = true;
+  };
+  requestAnimationFrame(() => setTimeout(once));
+  setTimeout(once, 500);
+}
+
 /** @type {Map<string, any[]>} */
 const drawn = new Map();
 
@@ -99,8 +112,8 @@ store.listeners.push((state) => {
     const before = drawn.get(id);
     if (before && now.every((value, i) => value === before[i])) continue;
     // The strip comes first; what would make this frame late is drawn in the next.
-    if ((before || drawn.size > AT_ONCE) && performance.now() - start > SLICE) {
-      store.set({});
+    if (before ? performance.now() - start > SLICE : drawn.size >= AT_ONCE && !painted) {
+      afterFrame(() => store.set({}));
       return;
     }
     drawn.set(id, now);
@@ -111,15 +124,12 @@ store.listeners.push((state) => {
 for (const listener of store.listeners) listener(store.state);
 if (inAddress) void act.fromAddress(() => {});
 
-// Python takes every core that there is: it starts when the first picture is on the screen. A tab in
-// the background paints nothing, but starts all the same.
-let started = false;
-const start = () => {
-  if (!started) act.client.start();
-  started = true;
-};
-requestAnimationFrame(() => setTimeout(start));
-setTimeout(start, 500);
+// Python takes every core that there is: it starts when the first picture is on the screen.
+afterFrame(() => {
+  painted = true;
+  store.set({});
+  act.client.start();
+});
 
 window.addEventListener("popstate", () => void act.fromAddress(() => {
   store.set({ ...example(), results: {}, baked: store.state.baked === "reproduced" ? "reproduced" : "gone" });

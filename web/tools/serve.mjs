@@ -38,6 +38,8 @@ const server = http.createServer((request, response) => {
   }
   response.writeHead(200, { ...headers, "Content-Length": size });
   if (request.method === "HEAD") response.end();
+  // A page of many small modules waits for each: one write is sooner there than a stream.
+  else if (size < 1e6) response.end(fs.readFileSync(file));
   else fs.createReadStream(file).pipe(response);
 });
 server.listen(port, "127.0.0.1", () => {

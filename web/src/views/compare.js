@@ -16,6 +16,8 @@ export function renderCompare(state, element, act) {
     onchange: (/** @type {any} */ e) => choose(e.target.value || null),
   }, none && h("option", { value: "" }, "–"), ids.map((id) => h("option", { key: id, value: id }, id)));
   const current = c && c.base === state.base && c.against === state.against ? c : null;
+  // With two, room is kept for an answer, so that nothing below jumps while it is on its way.
+  element.classList.toggle("two", state.against !== null);
   patch(element, [
     h("div", { key: "pair", class: "pairing" },
       pick("base", state.base, "The request to compare", (id) => act.setPair(id ?? ids[0], state.against), false),
