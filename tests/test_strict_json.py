@@ -52,7 +52,8 @@ def test_what_is_no_json(text: str, index: int) -> None:
     """The index is the character's; the message has the column, and the line if there are more."""
     with rejected(InvalidJsonError, "json", index=ANYTHING):
         loads(text)
-    where = r"JSON is (empty|broken at (line 1 )?column \d+)"
+    # PyPy counts a control character in a string as read: one character on, here a line on.
+    where = r"JSON is (empty|broken at (line [12] )?column \d+)"
     with pytest.raises(InvalidJsonError, match=where) as caught:
         loads(text)
     assert abs(caught.value.index - index) <= 1  # type: ignore[operator]
