@@ -83,7 +83,7 @@ def big_endian_python(session: nox.Session) -> Path:
     python = top / "python3"
     if python.exists():
         return python
-    for name in ("root", "lists/partial", "cache/archives/partial"):
+    for name in ("system", "lists/partial", "cache/archives/partial"):
         (top / name).mkdir(parents=True, exist_ok=True)
     (top / "status").touch()
     config = (
@@ -97,8 +97,8 @@ def big_endian_python(session: nox.Session) -> Path:
     with session.chdir(top):
         session.run("apt-get", "download", "-qq", *S390X_PACKAGES, env=env, external=True)
     for package in top.glob("*.deb"):
-        session.run("dpkg", "-x", str(package), str(top / "root"), external=True, silent=True)
-    emulated = f'qemu-s390x-static -0 "$0" -L {top}/root {top}/root/usr/bin/python3.11 "$@"'
+        session.run("dpkg", "-x", str(package), str(top / "system"), external=True, silent=True)
+    emulated = f'qemu-s390x-static -0 "$0" -L {top}/system {top}/system/usr/bin/python3.11 "$@"'
     python.write_text(f"#!/bin/sh\nexec {emulated}\n", "utf-8")
     python.chmod(0o755)
     return python

@@ -627,7 +627,7 @@ def test_all_by_keyboard(page: Page) -> None:
     active = page.get_by_test_id("strip").get_attribute("aria-activedescendant")
     assert active == "c-A-17"
     page.keyboard.press("Enter")
-    page.get_by_test_id("slot-edit").wait_for()
+    expect(page.get_by_test_id("slot-edit")).to_be_focused()
     page.keyboard.type("77")
     page.keyboard.press("Enter")
     settled(page)
@@ -635,7 +635,7 @@ def test_all_by_keyboard(page: Page) -> None:
     expect(page.get_by_test_id("strip")).to_be_focused()
     assert value(page, "shared-blocks") == "1"
     page.keyboard.press("Enter")
-    page.get_by_test_id("slot-edit").wait_for()
+    expect(page.get_by_test_id("slot-edit")).to_be_focused()
     page.keyboard.type("x1")
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("notice-error")).to_contain_text("not a token")
@@ -787,7 +787,7 @@ def test_131072_tokens(page: Page, tmp_path: Path) -> None:
     assert int(grid.get_attribute("aria-rowcount") or 0) > 8192
     assert grid.locator("*").count() < 1500
     page.keyboard.press("Enter")
-    page.get_by_test_id("slot-edit").wait_for()
+    expect(page.get_by_test_id("slot-edit")).to_be_focused()
     page.keyboard.type("5")
     page.keyboard.press("Enter")
     settled(page)
