@@ -14,9 +14,9 @@ import random
 import sys
 import time
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import cycle, islice
 from struct import Struct, iter_unpack
 from typing import Any, Callable
 
@@ -29,41 +29,61 @@ def _tokens(count: int) -> list[int]:
     return [_draw.randrange(128_000) for _ in range(count)]
 
 
-PROMPT = _tokens(8192)
-LONG = _tokens(131_072)
-SHORT = [_tokens(200) for _ in range(1000)]
-MILLION = (LONG * 8)[:1_000_000]
 RUN = RequestMmObjectInfo(0x0123456789ABCDEF, 4000, 32)
 ONE_SHOT = (16, 64, 128, 208, 256, 512, 1024, 4096)
-_BYTES = _draw.getrandbits(8 * 4096).to_bytes(4096, "little")
 
 Hash = Callable[[bytes, int], int]
-Work = Callable[[], object]
+Work = Callable[[Any], object]
+
+
+def _pairs(size: int) -> list[tuple[bytes, int]]:
+    """What 200 one-shot calls hash, and their seeds: any u64."""
+    return [
+        (_draw.getrandbits(8 * size).to_bytes(size, "little"), _draw.getrandbits(64))
+        for _ in range(200)
+    ]
+
+
+def inputs() -> dict[str, list[Any]]:
+    """By work (its name up to the last word's "blocks"): no call sees the input of the one before,
+    as no server does, so tokens come from memory and not from the first caches.
+    """
+    prompts = [_tokens(8192) for _ in range(64)]
+    long = [_tokens(131_072) for _ in range(6)]
+    million = _tokens(1_000_000)
+    return {
+        **dict.fromkeys(("a", "b", "d 32", "d 64", "g"), prompts),
+        "c": long,
+        "f": [[_tokens(200) for _ in range(1000)] for _ in range(2)],
+        **{f"e {size}": [_pairs(size), _pairs(size)] for size in ONE_SHOT},
+        "100 k": [million[i : i + 100_000] for i in range(0, 1_000_000, 100_000)],
+        "1 M": [million],
+    }
 
 
 def ours() -> dict[str, Work]:
     """Request in, list of sequence hashes or of blocks out; or a stream; or one hash."""
 
-    def stream() -> object:
+    def stream(tokens: list[int]) -> object:
         sequence = TokenBlockSequence(block_size=16)
-        for token in PROMPT:
+        for token in tokens:
             sequence.append(token)
         return sequence.blocks[-1]
 
-    works: dict[str, Work] = {
-        "a": lambda: Request(PROMPT).sequence_hashes(16),
-        "a blocks": lambda: Request(PROMPT).into_blocks(16),
-        "b": lambda: Request(PROMPT, mm_info=[RUN]).sequence_hashes(16),
-        "b blocks": lambda: Request(PROMPT, mm_info=[RUN]).into_blocks(16),
-        "c": lambda: Request(LONG).sequence_hashes(128),
-        "c blocks": lambda: Request(LONG).into_blocks(128),
-        "d 32": lambda: Request(PROMPT).sequence_hashes(32),
-        "d 64": lambda: Request(PROMPT).sequence_hashes(64),
-        "f": lambda: [Request(tokens).sequence_hashes(16) for tokens in SHORT],
-        "f blocks": lambda: [Request(tokens).into_blocks(16) for tokens in SHORT],
+    return {
+        "a": lambda tokens: Request(tokens).sequence_hashes(16),
+        "a blocks": lambda tokens: Request(tokens).into_blocks(16),
+        "b": lambda tokens: Request(tokens, mm_info=[RUN]).sequence_hashes(16),
+        "b blocks": lambda tokens: Request(tokens, mm_info=[RUN]).into_blocks(16),
+        "c": lambda tokens: Request(tokens).sequence_hashes(128),
+        "c blocks": lambda tokens: Request(tokens).into_blocks(128),
+        "d 32": lambda tokens: Request(tokens).sequence_hashes(32),
+        "d 64": lambda tokens: Request(tokens).sequence_hashes(64),
+        "f": lambda requests: [Request(tokens).sequence_hashes(16) for tokens in requests],
+        "f blocks": lambda requests: [Request(tokens).into_blocks(16) for tokens in requests],
         "g": stream,
+        **_common(xxh3_64, lambda tokens: Request(tokens).sequence_hashes(16)),
     }
-    return {**works, **_one_shots(xxh3_64), **_growth(lambda t: Request(t).sequence_hashes(16))}
 
 
 def loop(xxh3: Hash) -> dict[str, Work]:
@@ -86,8 +106,8 @@ def loop(xxh3: Hash) -> dict[str, Work]:
         whole = memoryview(packed)[: len(packed) // size * size]
         return chain(iter_unpack(f"{size}s", whole), xxh3(b"{}", 0))
 
-    def with_run() -> list[int]:
-        packed = array("I", PROMPT).tobytes()
+    def with_run(tokens: Sequence[int]) -> list[int]:
+        packed = array("I", tokens).tobytes()
         first, last = RUN.offset // 16, (RUN.end - 1) // 16 + 1
         slot = Struct("<BIQ").pack
         blocks = list(iter_unpack("64s", packed))
@@ -95,16 +115,16 @@ def loop(xxh3: Hash) -> dict[str, Work]:
             frames = [
                 slot(1, s - RUN.offset, RUN.mm_hash)
                 if RUN.offset <= s < RUN.end
-                else slot(0, PROMPT[s], 0)
+                else slot(0, tokens[s], 0)
                 for s in range(16 * i, 16 * i + 16)
             ]
             blocks[i] = (b"".join(frames),)
         return chain(iter(blocks), xxh3(b"{}", 0))
 
-    def stream() -> object:
+    def stream(tokens: Sequence[int]) -> object:
         hashes: list[int] = []
         seed, parent, block = xxh3(b"{}", 0), 0, array("I")
-        for token in PROMPT:
+        for token in tokens:
             block.append(token)
             if len(block) == 16:
                 block_hash = xxh3(block.tobytes(), seed)
@@ -114,34 +134,25 @@ def loop(xxh3: Hash) -> dict[str, Work]:
         return hashes[-1]
 
     works: dict[str, Work] = {
-        "a": lambda: plain(PROMPT, 16),
+        "a": lambda tokens: plain(tokens, 16),
         "b": with_run,
-        "c": lambda: plain(LONG, 128),
-        "d 32": lambda: plain(PROMPT, 32),
-        "d 64": lambda: plain(PROMPT, 64),
-        "f": lambda: [plain(tokens, 16) for tokens in SHORT],
+        "c": lambda tokens: plain(tokens, 128),
+        "d 32": lambda tokens: plain(tokens, 32),
+        "d 64": lambda tokens: plain(tokens, 64),
+        "f": lambda requests: [plain(tokens, 16) for tokens in requests],
         "g": stream,
     }
     for name in ("a", "b", "c", "f"):
         works[f"{name} blocks"] = works[name]
-    return {**works, **_one_shots(xxh3), **_growth(lambda tokens: plain(tokens, 16))}
+    return {**works, **_common(xxh3, lambda tokens: plain(tokens, 16))}
 
 
-def _one_shots(xxh3: Hash) -> dict[str, Work]:
-    """Distinct seeds, and results that are used: PyPy drops work that nobody sees."""
-
-    def hashing(size: int) -> Work:
-        data = _BYTES[:size]
-        return lambda: [xxh3(data, seed) for seed in range(200)]
-
-    return {f"e {size}": hashing(size) for size in ONE_SHOT}
+def _common(xxh3: Hash, hashing: Work) -> dict[str, Work]:
+    one_shot: Work = lambda pairs: [xxh3(data, seed) for data, seed in pairs]  # noqa: E731
+    return {**{f"e {size}": one_shot for size in ONE_SHOT}, "100 k": hashing, "1 M": hashing}
 
 
-def _growth(work: Callable[[Sequence[int]], object]) -> dict[str, Work]:
-    return {"100 k": lambda: work(MILLION[:100_000]), "1 M": lambda: work(MILLION)}
-
-
-def contestants() -> dict[str, dict[str, Work]]:
+def contestants(of: dict[str, list[Any]]) -> dict[str, dict[str, Work]]:
     """Those that import here; all of them agree, or nothing is worth measuring."""
     found = {"ours": ours()}
     with suppress(ImportError):
@@ -152,20 +163,21 @@ def contestants() -> dict[str, dict[str, Work]]:
         found["ppxxh"] = loop(lambda data, seed: ppxxh.xxh3_64(data, seed=seed).intdigest())
     for name, works in found.items():
         for work in ("a", "b", "d 32", "e 64", "e 256"):
-            assert works[work]() == found["ours"][work](), (name, work)
+            (given, *_) = of[work]
+            assert works[work](given) == found["ours"][work](given), (name, work)
     return found
 
 
-def peak_bytes_a_token() -> float:
+def peak_bytes_a_token(tokens: list[int]) -> float:
     """Peak extra memory of work load c, results included, the caller's list of tokens not."""
     import tracemalloc
 
-    Request(LONG).sequence_hashes(128)
+    Request(tokens).sequence_hashes(128)
     tracemalloc.start()
-    result = Request(LONG).sequence_hashes(128)
+    result = Request(tokens).sequence_hashes(128)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    return peak / len(LONG) if result else 0.0
+    return peak / len(tokens) if result else 0.0
 
 
 def clock() -> Callable[[], float]:
@@ -183,7 +195,9 @@ def clock() -> Callable[[], float]:
 
 def main() -> None:
     now = clock()
-    found = contestants()
+    of = inputs()
+    found = contestants(of)
+    turns: dict[tuple[str, str], Iterator[Any]] = {}
     gc.collect()
     if sys.implementation.name == "cpython":
         gc.freeze()  # or a collection would walk over millions of tokens and empty the caches
@@ -194,16 +208,18 @@ def main() -> None:
     for line in sys.stdin:
         order = json.loads(line)
         if order["run"] == "memory":
-            answer = peak_bytes_a_token()
+            answer = peak_bytes_a_token(of["c"][0])
         else:
             name, work = order["run"]
             call = found[name][work]
-            result = None
+            turn = turns.setdefault((name, work), cycle(of[work.removesuffix(" blocks")]))
+            results = []
+            given = list(islice(turn, order["calls"]))
             start = now()
-            for _ in range(order["calls"]):
-                result = call()
+            for each in given:
+                results.append(call(each))
             answer = (now() - start) / order["calls"]
-            assert result
+            assert all(results)
         print(json.dumps(answer), flush=True)
 
 
