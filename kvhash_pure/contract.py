@@ -72,6 +72,8 @@ class Contract(Frozen):
         >>> hex(DYNAMO_1_3.salt_hash())
         '0x539'
         """
+        if salt is None and lora_name is None:
+            return self._unsalted
         salt = require_text(salt, "salt")
         lora_name = require_text(lora_name, "lora_name")
         if not salt and not lora_name:

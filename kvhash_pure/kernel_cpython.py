@@ -1,7 +1,7 @@
 """XXH3-64 of many blocks where every operation of the interpreter costs: CPython and Pyodide.
 
-What is the same for each 64-bit lane (keying, sums, avalanches, scrambles) is done in bulk, on one
-big int that holds the lanes of all blocks: 1 to 10 ns a lane instead of 30 for each operation.
+What is the same for each 64-bit lane (keying, sums, avalanches, scrambles) is done in bulk, on big
+ints that hold the lanes of all blocks: `lanes`, 1 to 10 ns a lane instead of 30 for an operation.
 Only products of lanes are left to functions that are written out for a block: `unrolled`.
 
 Blocks are first copied so that no two reads overlap, which leaves two shapes for all lengths:
@@ -16,12 +16,13 @@ from functools import cache, lru_cache, reduce
 from struct import Struct, iter_unpack, pack, unpack
 
 from . import xxh3
+from .lanes import CHUNK, EVEN, LOW17, TOP4, add, avalanche, lanes_of, repeated, times, words_of
 from .unrolled import dotter, folder, one_input
 from .xxh3 import M64, PRIME64_1, PRIME_MX1, PRIME_MX2, SECRET, as_bytes, as_seed, hash_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from typing import Union
 
     Payload = Union[bytes, bytearray, memoryview]
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     Folds = Callable[[Iterable[tuple[int, ...]]], list[int]]
     Parts = list[tuple[Folds, Unpack]]
 
-_CHUNK = 1 << 15  # bytes a big int, so that a few of them fit in the first-level cache
 _ROUND = 1024  # bytes between two scrambles
 _int = int.from_bytes
 
@@ -38,17 +38,6 @@ _WORDS = unpack("<24Q", SECRET)
 _FLIP_4TO8 = _WORDS[1] ^ _WORDS[2]
 _FLIP_LO, _FLIP_HI = _WORDS[3] ^ _WORDS[4], _WORDS[5] ^ _WORDS[6]  # 9 to 16 bytes
 _FLIPS_9TO16 = pack("<2Q", _FLIP_LO, _FLIP_HI)
-
-
-def _masks(word: int, bits: int = 64) -> int:
-    """`word` at every `bits` bits. `&` stops at its shorter operand: fits any count of blocks."""
-    # Stripes overlap: those of a chunk of 258-byte blocks, the longest, are 1.24 chunks.
-    return _int(word.to_bytes(bits // 8, "little") * (10 * _CHUNK // bits), "little")
-
-
-_EVEN = _masks(M64, 128)
-_LOW63, _TOP, _TOP4 = _masks(M64 >> 1), _masks(1 << 63), _masks(15 << 60)
-_LOW32, _LOW27, _LOW17 = _masks(M64 >> 32), _masks(M64 >> 37), _masks(M64 >> 47)
 
 
 def hash_blocks(payload: Payload, block_bytes: int, seed: int) -> list[int]:
@@ -81,35 +70,44 @@ def hash_and_chain(segments: Segments, seed: int, chain_seed: int) -> tuple[list
 
 def xxh3_64(data: object, seed: int = 0) -> int:
     """`xxh3.xxh3_64`, faster."""
-    payload = as_bytes(data)
-    if type(seed) is not int or not 0 <= seed <= M64:
+    payload = data if type(data) is bytes else as_bytes(data)
+    if type(seed) is not int or seed >> 64:
         seed = as_seed(seed)
-    length = len(payload)
-    if length <= 16:
-        return hash_bytes(payload, seed)
-    if length <= 240:
-        return _one_input(length)(payload, length, seed)
-    return _hash_blocks(payload, length, seed, 0)[0]
+    try:
+        hashing = _one_inputs[len(payload)]
+    except KeyError:
+        if len(payload) <= 16:
+            return hash_bytes(payload, seed)
+        return _hash_blocks(payload, len(payload), seed, 0)[0]
+    return hashing(payload, seed)
+
+
+_one_inputs: dict[int, Callable[[bytes, int], int]] = {}  # by size, 17 to 240 bytes
 
 
 def _hash_blocks(payload: Payload, size: int, seed: int, flip: int) -> list[int]:
     """The hashes, each `^ flip`."""
-    most = _CHUNK if size > 16 else _CHUNK // 16 * size  # small ones become lanes of 16 bytes
+    if not payload:  # whatever the size
+        return []
+    most = CHUNK if size > 16 else CHUNK // 16 * size  # small ones become lanes of 16 bytes
     if len(payload) > most and len(payload) > size:
         step = max(1, most // size) * size
         hashes: list[int] = []
         for i in range(0, len(payload), step):
             hashes += _hash_blocks(payload[i : i + step], size, seed, flip)
         return hashes
-    if size > 16:
-        form = _len_17to240 if size <= 240 else _hash_long
+    data, count = bytes(payload), len(payload) // size
+    if size > 240:
+        form = _hash_long
+    elif size > 16:
+        if count < 3:
+            hashing = _one_input(size)
+            return [hashing(data[i : i + size], seed) ^ flip for i in range(0, len(data), size)]
+        form = _len_17to240
     else:
         form = _len_9to16 if size > 8 else _len_4to8 if size > 3 else _len_1to3
-    count = len(payload) // size
-    lanes = form(bytes(payload), size, seed, count)
-    if flip:
-        lanes ^= _repeated(flip, count)
-    return list(_quads(count).unpack(lanes.to_bytes(8 * count, "little")))
+    lanes = form(data, size, seed, count) ^ repeated(flip, count)
+    return list(words_of(count).unpack(lanes.to_bytes(8 * count, "little")))
 
 
 def _gather(data: bytes, size: int, *parts: tuple[int, int]) -> bytes:
@@ -118,40 +116,11 @@ def _gather(data: bytes, size: int, *parts: tuple[int, int]) -> bytes:
     return b"".join([data[i + start : i + stop] for i in blocks for start, stop in parts])
 
 
-def _keyed(data: bytes, key: int) -> bytes:
-    return (_int(data, "little") ^ key).to_bytes(len(data), "little")
-
-
-_quads = lru_cache(maxsize=32)(lambda count: Struct(f"<{count}Q"))
-
-
-def _lanes(words: Sequence[int], times: int = 1) -> int:
-    """64-bit words, one a lane, all of them `times` times over."""
-    return _int(_quads(len(words)).pack(*words) * times, "little")
-
-
-def _add(a: int, b: int) -> int:
-    """Sums of lanes modulo 2^64: added without their top bits, which are put in afterwards."""
-    return (a & _LOW63) + (b & _LOW63) ^ (a ^ b) & _TOP
-
-
-def _times(lanes: int, prime: int) -> int:
-    """Products modulo 2^64: of even lanes, with the odd ones away as room, then of odd lanes."""
-    return (lanes & _EVEN) * prime & _EVEN | ((lanes >> 64 & _EVEN) * prime & _EVEN) << 64
-
-
-def _avalanche(lanes: int) -> int:
-    lanes ^= lanes >> 37 & _LOW27
-    even, odd = (lanes & _EVEN) * PRIME_MX1, (lanes >> 64 & _EVEN) * PRIME_MX1
-    lanes = even & _EVEN | (odd & _EVEN) << 64
-    return lanes ^ lanes >> 32 & _LOW32
-
-
 @lru_cache(maxsize=16)  # the last few seeds: a stream would pay for its keys at each block
 def _key(secret: bytes, seed: int, count: int) -> int:
     """The lanes of `secret`, by turns + seed and - seed, `count` times over."""
-    signs = _lanes((seed, -seed & M64), len(secret) // 16)
-    key = _add(_int(secret, "little"), signs).to_bytes(len(secret), "little")
+    signs = lanes_of((seed, -seed & M64), len(secret) // 16)
+    key = add(_int(secret, "little"), signs).to_bytes(len(secret), "little")
     return _int(key * count, "little")
 
 
@@ -162,39 +131,35 @@ def _stripe_key(starts: tuple[int, ...], seed: int, count: int) -> int:
     return _int(b"".join([secret[i : i + 64] for i in starts]) * count, "little")
 
 
-@lru_cache(maxsize=16)
-def _repeated(word: int, count: int) -> int:
-    return _lanes((word,), count)
-
-
 def _len_1to3(data: bytes, size: int, seed: int, count: int) -> int:
-    return _lanes([hash_bytes(data[i : i + size], seed) for i in range(0, len(data), size)])
+    return lanes_of([hash_bytes(data[i : i + size], seed) for i in range(0, len(data), size)])
 
 
 def _len_4to8(data: bytes, size: int, seed: int, count: int) -> int:
     seed ^= _int(pack(">I", seed & 0xFFFFFFFF), "little") << 32
     words = _gather(data, size, (size - 4, size), (0, 4))
-    keyed = _int(words, "little") ^ _repeated(_FLIP_4TO8 - seed & M64, count)
-    length = _repeated(size, count) & _EVEN
-    even, odd = _rrmxmx(keyed & _EVEN, length), _rrmxmx(keyed >> 64 & _EVEN, length)
+    keyed = _int(words, "little") ^ repeated(_FLIP_4TO8 - seed & M64, count)
+    length = repeated(size, count) & EVEN
+    even, odd = _rrmxmx(keyed & EVEN, length), _rrmxmx(keyed >> 64 & EVEN, length)
     return (even | odd << 64) & (1 << 64 * count) - 1  # an odd count leaves a lane over
 
 
 def _rrmxmx(h: int, length: int) -> int:
     """On every second lane, so that what is shifted out on the left comes round from there."""
-    h = (h ^ (h << 49 | h >> 15) ^ (h << 24 | h >> 40)) & _EVEN
-    h = h * PRIME_MX2 & _EVEN
-    h = ((h ^ (h >> 35) + length) & _EVEN) * PRIME_MX2 & _EVEN
-    return (h ^ h >> 28) & _EVEN
+    h = (h ^ (h << 49 | h >> 15) ^ (h << 24 | h >> 40)) & EVEN
+    h = h * PRIME_MX2 & EVEN
+    h = ((h ^ (h >> 35) + length) & EVEN) * PRIME_MX2 & EVEN
+    return (h ^ h >> 28) & EVEN
 
 
 def _len_9to16(data: bytes, size: int, seed: int, count: int) -> int:
     if size < 16:
         data = _gather(data, size, (0, 8), (size - 8, size))
-    keyed = _keyed(data, _key(_FLIPS_9TO16, seed, count))
+    key = _key(_FLIPS_9TO16, seed, count)
+    keyed = (_int(data, "little") ^ key).to_bytes(len(data), "little")
     words = zip(iter_unpack("<2Q", keyed), iter_unpack(">Q8x", keyed))
     sums = [size + swap + hi + ((p := lo * hi) ^ p >> 64) & M64 for (lo, hi), (swap,) in words]
-    return _avalanche(_lanes(sums))
+    return avalanche(lanes_of(sums))
 
 
 def _chain(flipped: list[int], flip_lo: int, flip_hi: int, parent: int | None) -> list[int]:
@@ -241,24 +206,31 @@ def _layout(size: int) -> tuple[int, int, bytes, Parts]:
     return front, back, secret, [_folds(i, j, len(offsets)) for i, j in parts]
 
 
-@cache
-def _one_input(size: int) -> Callable[[bytes, int, int], int]:
-    return one_input(*_layout(size)[:3])
+def _one_input(size: int) -> Callable[[bytes, int], int]:
+    if size not in _one_inputs:
+        _one_inputs[size] = one_input(size, *_layout(size)[:3])
+    return _one_inputs[size]
 
 
 @lru_cache(maxsize=16)
 def _plan(size: int, seed: int, count: int) -> tuple[int, int, int, int, Parts]:
     front, back, secret, parts = _layout(size)
-    return front, back, _key(secret, seed, count), _repeated(size * PRIME64_1 & M64, count), parts
+    return front, back, _key(secret, seed, count), repeated(size * PRIME64_1 & M64, count), parts
 
 
 def _len_17to240(data: bytes, size: int, seed: int, count: int) -> int:
     front, back, key, lanes, parts = _plan(size, seed, count)
     if front + back != size:
         data = _gather(data, size, (0, front), (size - back, size))
-    keyed = _keyed(data, key)
+    keyed = (_int(data, "little") ^ key).to_bytes(len(data), "little")
+    return _merged(keyed, lanes, count, *parts)
+
+
+def _merged(keyed: bytes, lanes: int, count: int, *parts: tuple[Folds, Unpack]) -> int:
+    """Each part's sums of folded products on top of `lanes`, then an avalanche."""
+    pack = words_of(count).pack
     for folded, words in parts:
-        lanes = _avalanche(_add(lanes, _lanes(folded(words(keyed)))))
+        lanes = avalanche(add(lanes, _int(pack(*folded(words(keyed))), "little")))
     return lanes
 
 
@@ -270,20 +242,19 @@ def _folds(first: int, stop: int, lanes: int) -> tuple[Folds, Unpack]:
 
 
 def _hash_long(data: bytes, size: int, seed: int, count: int) -> int:
-    acc = _lanes(xxh3.ACC_INIT, count)
+    acc = lanes_of(xxh3.ACC_INIT, count)
     rest = (size - 1) // _ROUND * _ROUND  # the last stripe belongs to no full round
     for start in range(0, rest, _ROUND):
         stripes = _gather(data, size, (start, start + _ROUND))
-        acc = _add(acc, _accumulate(stripes, tuple(range(0, 128, 8)), seed, count))
-        acc ^= acc >> 47 & _LOW17 ^ _stripe_key((128,), seed, count)  # scramble
-        acc = _times(acc, xxh3.PRIME32_1)
+        acc = add(acc, _accumulate(stripes, tuple(range(0, 128, 8)), seed, count))
+        acc ^= acc >> 47 & LOW17 ^ _stripe_key((128,), seed, count)  # scramble
+        acc = times(acc, xxh3.PRIME32_1)
     full = (size - 1 - rest) // 64
     if size != 64 * (full + 1):  # the last stripe overlaps others, or rounds went before
         data = _gather(data, size, (rest, rest + 64 * full), (size - 64, size))
-    acc = _add(acc, _accumulate(data, (*range(0, 8 * full, 8), 121), seed, count))
+    acc = add(acc, _accumulate(data, (*range(0, 8 * full, 8), 121), seed, count))
     keyed = (acc ^ _stripe_key((11,), seed, count)).to_bytes(64 * count, "little")
-    folded, words = _folds(0, 4, 4)
-    return _avalanche(_add(_repeated(size * PRIME64_1 & M64, count), _lanes(folded(words(keyed)))))
+    return _merged(keyed, repeated(size * PRIME64_1 & M64, count), count, _folds(0, 4, 4))
 
 
 def _accumulate(stripes: bytes, secret_starts: tuple[int, ...], seed: int, count: int) -> int:
@@ -295,6 +266,6 @@ def _accumulate(stripes: bytes, secret_starts: tuple[int, ...], seed: int, count
     by_row = zip(*iter_unpack("64s" * rows, stripes))
     summands = [_int(b"".join(row), "little") for row in by_row]
     # 16 words below 2^60 stay in their lanes: so do token ids, up to 2^28.
-    words = reduce(_add, summands) if lanes & _TOP4 else sum(summands)
-    swapped = (words & _EVEN) << 64 | words >> 64 & _EVEN  # word i goes to accumulator i ^ 1
-    return _add(_int(products, "little"), swapped)
+    words = reduce(add, summands) if lanes & TOP4 else sum(summands)
+    swapped = (words & EVEN) << 64 | words >> 64 & EVEN  # word i goes to accumulator i ^ 1
+    return add(_int(products, "little"), swapped)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .encoding import Tokens
 
 _REQUEST_KEYS = ("tokens", "lora_name", "salt", "mm_info", "contract", "block_size")
+_NO_RUNS: tuple[RequestMmObjectInfo, ...] = ()
 _RUN_KEYS = ("mm_hash", "offset", "length")
 
 
@@ -55,14 +56,16 @@ class Request(Frozen):
         *,
         lora_name: str | None = None,
         salt: str | None = None,
-        mm_info: Iterable[RequestMmObjectInfo] | None = (),
+        mm_info: Iterable[RequestMmObjectInfo] | None = _NO_RUNS,
         contract: Contract = DOCUMENTED,
     ) -> None:
         packed = pack_tokens(tokens)
         set_field(self, "packed", packed)
         set_field(self, "lora_name", require_text(lora_name, "lora_name"))
         set_field(self, "salt", require_text(salt, "salt"))
-        set_field(self, "mm_info", validate_and_sort_mm_info(mm_info, len(packed) // 4))
+        if mm_info is not _NO_RUNS:  # else valid, and a short prompt is spared the search
+            mm_info = validate_and_sort_mm_info(mm_info, len(packed) // 4)
+        set_field(self, "mm_info", mm_info)
         set_field(self, "contract", require_contract(contract))
 
     @property
@@ -104,7 +107,7 @@ class Request(Frozen):
     def _work(self, block_size: int) -> tuple[Iterable[tuple[bytes | bytearray, int]], int, int]:
         """What the kernel hashes and chains, the salt hash and the chain seed."""
         size = require_block_size(block_size)
-        blocks = require_block_count(self.total_tokens // size)
+        blocks = require_block_count(len(self.packed) // (4 * size))
         segments = block_segments(self.packed, size, self.mm_info, 0, blocks)
         return segments, self.salt_hash(), self.contract.chain_seed
 

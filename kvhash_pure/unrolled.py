@@ -2,8 +2,9 @@
 
 A product of 64-bit lanes is the one step that `kernel_cpython` cannot do on big ints. Each function
 here is one comprehension or expression without loops over lanes: names instead of indexing, one
-mask a block instead of one a product. There are at most 8 + 16 + 12 of them, made when first
-needed (0.1 to 3 ms each) and kept; their text depends on sizes only, never on a request or a seed.
+mask a block instead of one a product. They are made when first needed (0.1 to
+3 ms each) and kept, at most 8 + 16 and one a size up to 240; their text depends on sizes only,
+never on a request or a seed.
 """
 
 from __future__ import annotations
@@ -48,33 +49,35 @@ def dotter(rows: int) -> Callable[[Blocks], list[bytes]]:
 
 
 @cache
-def one_input(front: int, back: int, secret: bytes) -> Callable[[bytes, int, int], int]:
-    """All of XXH3-64 for one input of 17 to 240 bytes, of any seed: `f(data, length, seed)`.
+def one_input(size: int, front: int, back: int, secret: bytes) -> Callable[[bytes, int], int]:
+    """All of XXH3-64 for one input of `size` bytes, 17 to 240, under any seed: `f(data, seed)`.
 
-    `front` bytes from its start and `back` up to its end are read, `secret` in that order.
+    `front` bytes from its start and `back` up to its end are read, `secret` in that order. The
+    seed is added to every second word of the secret and taken from the others, all at once, with
+    the words in between away so that no carry or borrow reaches a neighbour.
     """
     keys = unpack(f"<{len(secret) // 8}Q", secret)
-    names = [f"{c}{i}" for i in range(len(keys) // 2) for c in "ab"]
-    terms = [
-        f"((p:=({a}^{plus}+seed&{M64})*({b}^{minus}-seed&{M64}))^p>>64)"
-        for a, b, plus, minus in zip(names[::2], names[1::2], keys[::2], keys[1::2])
-    ]
-    parts = [terms] if front + back <= 128 else [terms[:8], terms[8:]]
+    lanes = len(keys) // 2
+    ones = sum([1 << 128 * i for i in range(lanes)])
+    plus = sum([key << 128 * i for i, key in enumerate(keys[::2])])
+    minus = sum([(1 << 64 | key) << 128 * i for i, key in enumerate(keys[1::2])])
+    names = ",".join([f"a{i},b{i}" for i in range(lanes)])
+    terms = [f"((p:=a{i}*b{i})^p>>64)" for i in range(lanes)]
     lines = [
-        "def hashing(data, length, seed):",
-        f"    {','.join(names[: front // 8])} = front(data)",
-        f"    {','.join(names[front // 8 :])} = back(data, length - {back})",
-        f"    h = length * {PRIME64_1}",
+        "def hashing(data, seed):",
+        f"    data = data[:{front}] + data[{size - back}:]" if front + back != size else "",
+        f"    seeds = seed * {ones}",
+        f"    key = {plus} + seeds & {ones * M64} | ({minus} - seeds & {ones * M64}) << 64",
+        f"    keyed = (int_from(data, 'little') ^ key).to_bytes({16 * lanes}, 'little')",
+        f"    {names} = unpack(keyed)",
     ]
-    for part in parts:
+    h = f"{size * PRIME64_1 & M64}"
+    for part in [terms] if size <= 128 else [terms[:8], terms[8:]]:
         lines += [
-            f"    h = h + {'+'.join(part)} & {M64}",
+            f"    h = {h} + {'+'.join(part)} & {M64}",
             f"    h = (h ^ h >> 37) * {PRIME_MX1} & {M64}",
-            "    h ^= h >> 32",
         ]
-    scope: dict[str, Any] = {
-        "front": Struct(f"<{front // 8}Q").unpack_from,
-        "back": Struct(f"<{back // 8}Q").unpack_from,
-    }
-    exec("\n".join([*lines, "    return h"]), scope)
+        h = "(h ^ h >> 32)"
+    scope: dict[str, Any] = {"int_from": int.from_bytes, "unpack": Struct(f"<{2 * lanes}Q").unpack}
+    exec("\n".join([*lines, f"    return {h}"]), scope)
     return scope["hashing"]  # type: ignore[no-any-return]

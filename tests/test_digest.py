@@ -85,6 +85,9 @@ class Host(ModuleType):
             def __setitem__(self, key: Any, value: Any) -> None:
                 super().__setitem__(key, swapped(self.typecode, [value])[0])
 
+            def tounicode(self) -> str:
+                return "".join(map(chr, self))
+
             def append(self, value: int) -> None:
                 super().append(swapped(self.typecode, [value])[0])
 
@@ -107,12 +110,12 @@ class Host(ModuleType):
 
 
 NATIVE = {1: "bB", 2: "hH", 4: "iI", 8: "qQ"}
-LP64 = {"b": 1, "B": 1, "h": 2, "H": 2, "i": 4, "I": 4, "l": 8, "L": 8, "q": 8, "Q": 8}
+LP64 = {"b": 1, "B": 1, "h": 2, "H": 2, "i": 4, "I": 4, "l": 8, "L": 8, "q": 8, "Q": 8, "u": 4}
 HOSTS: dict[str, tuple[ByteOrder, dict[str, int]]] = {
     "big-endian, 64-bit": ("big", LP64),
     "big-endian, 32-bit": ("big", {**LP64, "l": 4, "L": 4}),
     "little-endian, 32-bit": ("little", {**LP64, "l": 4, "L": 4}),
-    "little-endian, 16-bit int": ("little", {**LP64, "i": 2, "I": 2, "l": 4, "L": 4}),
+    "little-endian, 16-bit int": ("little", {**LP64, "i": 2, "I": 2, "l": 4, "L": 4, "u": 2}),
     "big-endian, 64-bit int": ("big", {**LP64, "i": 8, "I": 8}),
 }
 

@@ -377,23 +377,40 @@ def _strategy(values: list[object]) -> str:
     return "IntegerListStrategy" if words else "ObjectListStrategy"
 
 
-@pytest.mark.parametrize("in_pypy", [False, True])
-@pytest.mark.parametrize("takes_int_method", [False, True])
-def test_every_way_to_find_a_bool(
-    monkeypatch: pytest.MonkeyPatch, in_pypy: bool, takes_int_method: bool
-) -> None:
+def _characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpython = sys.implementation.name == "cpython"
+    if not cpython or "u" not in array.typecodes or array.array("u").itemsize != 4:
+        pytest.skip("arrays of 32-bit characters, as CPython has them")
+    monkeypatch.setattr(encoding, "_TEXT_CODE", "u")
+
+
+WAYS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    "words of PyPy": lambda patch: patch.setattr(encoding, "_strategy", _strategy),
+    "types": lambda patch: patch.setattr(encoding, "_TAKES_INT_METHOD", True),
+    "bytes": lambda patch: patch.setattr(encoding, "_TEXT_CODE", None),
+    "characters": _characters,
+}
+
+
+@pytest.mark.filterwarnings("ignore:The 'u' type code:DeprecationWarning")
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_to_find_a_bool(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     """Whichever way suits the interpreter: bools are refused wherever they are, and 0 and 1, their
-    bytes across two tokens and members of an IntEnum are fine.
+    bytes across two tokens, members of an IntEnum, and what is no character are fine.
     """
-    monkeypatch.setattr(encoding, "_strategy", _strategy if in_pypy else None)
-    monkeypatch.setattr(encoding, "_TAKES_INT_METHOD", takes_int_method)
+    WAYS[way](monkeypatch)
+    if way != "words of PyPy":
+        monkeypatch.setattr(encoding, "_strategy", None)
+        monkeypatch.setattr(encoding, "_TAKES_INT_METHOD", way == "types")
     across = [5, 0x00000100, 0xFFFF0000, 0x01000000, 0x00000100, 0x05000000]
-    for tokens in ([], [0], [1], [5, 6], across, [*across, 1], [*across, 0], [7, Kind.BOS]):
-        assert pack_tokens(tokens) == struct.pack(f"<{len(tokens)}I", *tokens)
-    for i in range(len(across)):
-        for wrong in (True, False):
-            with rejected(FieldTypeError, "tokens", index=i, value=wrong):
-                pack_tokens([*across[:i], wrong, *across[i:]])
+    characters = [5, 0x00000100, 0x00010000, 0xD800, 0xDFFF, 0xFEFF, 0x10FFFF]
+    for given in (across, characters):
+        for tokens in ([], [0], [1], [5, 6], given, [*given, 1], [*given, 0], [7, Kind.BOS]):
+            assert pack_tokens(tokens) == struct.pack(f"<{len(tokens)}I", *tokens)
+        for i in range(len(given)):
+            for wrong in (True, False):
+                with rejected(FieldTypeError, "tokens", index=i, value=wrong):
+                    pack_tokens([*given[:i], wrong, *given[i:]])
 
 
 def test_the_form_on_a_host_of_the_other_byte_order(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -440,6 +457,17 @@ def test_the_token_at_a_placeholder_slot_is_ignored() -> None:
     run = RequestMmObjectInfo(7, 1, 2)
     found = {compute_block_bytes_with_mm([5, t, t + 1, 9], 0, [run]) for t in (0, 1, 2**31)}
     assert len(found) == 1
+
+
+def test_the_offset_in_a_run_wraps() -> None:
+    """The original casts a 64-bit difference to u32, also when that happens within a block."""
+    run = RequestMmObjectInfo(mm_hash=7, offset=0, length=2**34)
+    data = compute_block_bytes_with_mm([1, 2, 3, 4], 2**32 - 2, [run])
+    assert [struct.unpack_from("<BIQ", data, 13 * i) for i in range(4)] == [
+        (1, 2**32 - 2, 7), (1, 2**32 - 1, 7), (1, 0, 7), (1, 1, 7)
+    ]  # fmt: skip
+    data = compute_block_bytes_with_mm([1, 2], 2**33 + 5, [run])
+    assert [struct.unpack_from("<BIQ", data, 13 * i) for i in range(2)] == [(1, 5, 7), (1, 6, 7)]
 
 
 def test_block_bytes_take_runs_in_any_order_and_none() -> None:

@@ -19,7 +19,7 @@ MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
 LAYERS = """
 errors values
 base58 xxh3 strict_json multimodal results router_tree
-unrolled kernel_pypy encoding
+unrolled lanes kernel_pypy encoding
 kernel_cpython
 kernel
 contract
