@@ -74,15 +74,17 @@ class Worker:
         return float(self._answer())
 
     def seconds(self, contestant: str, work: str) -> float:
-        """One measurement of some 5 ms; the first time after a warm-up, longer for compilers."""
+        """One measurement of some 20 ms, the same for all: the others' turns have emptied the
+        caches and predictors. The first time after a warm-up, longer for compilers.
+        """
         key = contestant, work
         if key not in self.calls:
             warm, once = 0.0, self.tell(key)
             while warm < (0.5 if self.name != "CPython" and contestant == "ours" else 0.02):
-                calls = max(1, min(500, int(0.05 / max(once, 1e-4))))
+                calls = max(1, int(0.05 / max(once, 1e-4)))
                 once = self.tell(key, calls)
                 warm += calls * max(once, 1e-4)
-            self.calls[key] = max(1, min(50, int(0.005 / max(once, 1e-4))))
+            self.calls[key] = max(1, int(0.02 / max(once, 1e-6)))
         return self.tell(key, self.calls[key])
 
     def _answer(self) -> Any:
@@ -128,11 +130,14 @@ def workers(only: list[str]) -> list[Worker]:
 Measured = dict[tuple[str, str, str], list[float]]
 
 
-def measure(found: list[Worker], works: Iterable[str], rounds: int) -> Measured:
-    """Seconds by (interpreter, contestant, work), a list with one for each round."""
+def measure(found: list[Worker], works: tuple[str, ...], rounds: int) -> Measured:
+    """Seconds by (interpreter, contestant, work), a list with one for each round.
+
+    A round has all works, so a slow minute of the machine is one of all of them.
+    """
     measured: Measured = {}
-    for work in works:
-        for _ in range(rounds):
+    for i in range(rounds):
+        for work in works:
             for worker in found:
                 for contestant in worker.contestants:
                     if contestant == "ppxxh" and "blocks" in work:
@@ -141,7 +146,7 @@ def measure(found: list[Worker], works: Iterable[str], rounds: int) -> Measured:
                         continue
                     seconds = worker.seconds(contestant, work)
                     measured.setdefault((worker.name, contestant, work), []).append(seconds)
-        print(f"{work} ", end="", file=sys.stderr, flush=True)
+        print(f"{i + 1} ", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return measured
 
@@ -229,7 +234,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="a file for the tables as well")
     arguments = parser.parse_args()
     found = workers(arguments.only)
-    measured = measure(found, [*WORKS, *GROWTH], arguments.rounds)
+    measured = measure(found, (*WORKS, *GROWTH), arguments.rounds)
     lines = [f"Machine: {machine()}.", ""]
     lines += [f"- {worker.name}: {' '.join(worker.version.split())}" for worker in found]
     lines += [f"- `xxhash` {found[0].xxhash} (3.6 takes 1.8 times as long for a call: ratios fall)"]
