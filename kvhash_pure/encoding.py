@@ -58,6 +58,7 @@ U32_CODE = next((code for code in "IL" if array(code).itemsize == 4), None)
 # Before 3.10, array takes whatever has __int__ (a Decimal) for an integer.
 _TAKES_INT_METHOD = sys.version_info < (3, 10)
 _UNSURE = b"\0\0\0\0", b"\1\0\0\0"
+_PIECE = 1 << 15  # bytes; new memory for all of a long prompt's would take as long as the search
 # 32-bit characters are searched for at more than twice the speed of bytes; 3.13 deprecates them.
 _TEXT_CODE = "u" if (3, 10) <= sys.version_info < (3, 13) and array("u").itemsize == 4 else None
 _INTEGER_CODES = {1: "bB", 2: "hH", 4: "iI", 8: "qQ"}
@@ -145,15 +146,17 @@ def _all_ints(values: Sequence[int], packed: bytes) -> bool:
     if _TAKES_INT_METHOD:
         return False
     looks = 64  # as many as cost about what the types of a short prompt cost
-    searched, unsure, width = _searchable(packed)
-    for item in unsure:
-        at = searched.find(item)
-        while at >= 0:
-            looks -= 1
-            # Else it is a 0 or 1, or the end of a token and the start of the next.
-            if not looks or (at % width == 0 and not is_integer_type(type(values[at // width]))):
-                return False
-            at = searched.find(item, at + width - at % width)
+    for start in range(0, len(packed), _PIECE):
+        searched, unsure, width = _searchable(packed[start : start + _PIECE])
+        for item in unsure:
+            at = searched.find(item)
+            while at >= 0:
+                looks -= 1
+                # Else it is a 0 or 1, or the end of a token and the start of the next.
+                sure = at % width or is_integer_type(type(values[start // 4 + at // width]))
+                if not looks or not sure:
+                    return False
+                at = searched.find(item, at + width - at % width)
     return True
 
 
