@@ -22,11 +22,11 @@ from .xxh3 import M64, PRIME64_1, PRIME_MX1, PRIME_MX2, SECRET, as_bytes, as_see
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Union
 
     Payload = Union[bytes, bytearray, memoryview]
-    Segments = Iterable[tuple[Payload, int]]
+    Segments = Sequence[tuple[Payload, int]]
     Unpack = Callable[[bytes], Iterable[tuple[int, ...]]]
     Folds = Callable[[Iterable[tuple[int, ...]]], list[int]]
     Parts = list[tuple[Folds, Unpack]]

@@ -20,11 +20,11 @@ from .xxh3 import SECRET, as_bytes, as_seed, hash_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
     from typing import Union
 
     Payload = Union[bytes, bytearray, memoryview]
-    Segments = Iterable[tuple[Payload, int]]
+    Segments = Sequence[tuple[Payload, int]]
 
     def operation(a: int, b: int) -> int: ...
 
@@ -96,7 +96,7 @@ def xxh3_64(data: object, seed: int = 0) -> int:
 
 def _hash_segments(segments: Segments, seed: int) -> list[int]:
     words: list[int] = []
-    if type(segments) is tuple and len(segments) == 1:
+    if len(segments) == 1:
         ((payload, block_bytes),) = segments  # nearly always; a loop of one turn takes 150 ns
         return _hash_blocks(bytes(payload), block_bytes, seed)
     for payload, block_bytes in segments:

@@ -6,7 +6,7 @@ tokens. FORMAT.md, "Request" and "JSON".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from struct import unpack
 
 from .blocks import UniversalBlock, block_hashes, make_blocks
@@ -104,7 +104,7 @@ class Request(Frozen):
         """Lineage hash (u64) of each full block; see `block_hashes`."""
         return chain_blocks(*self._work(block_size))
 
-    def _work(self, block_size: int) -> tuple[Iterable[tuple[bytes | bytearray, int]], int, int]:
+    def _work(self, block_size: int) -> tuple[Sequence[tuple[bytes | bytearray, int]], int, int]:
         """What the kernel hashes and chains, the salt hash and the chain seed."""
         size = require_block_size(block_size)
         blocks = require_block_count(len(self.packed) // (4 * size))

@@ -201,8 +201,8 @@ def test_chain_blocks(name: str) -> None:
     parts = [(noise(64 * 5, 1), 64), (noise(208 * 2, 2), 208), (b"", 64), (noise(64, 3), 64)]
     hashes = [h for payload, size in parts for h in expected(payload, size, 11)]
     chained = expected_chain(hashes, 1337)
-    assert KERNELS[name].chain_blocks(iter(parts), 11, 1337) == chained
-    assert KERNELS[name].hash_and_chain(iter(parts), 11, 1337) == (hashes, chained)
+    assert KERNELS[name].chain_blocks(parts, 11, 1337) == chained
+    assert KERNELS[name].hash_and_chain(parts, 11, 1337) == (hashes, chained)
 
 
 @each_kernel
