@@ -5,13 +5,15 @@ FORMAT.md, "Hashes" and "Serialised blocks".
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
+from itertools import repeat
 
 from .contract import DOCUMENTED, Contract, require_contract
 from .encoding import block_segments
 from .errors import FieldTypeError, FieldValueError, InvalidJsonError, require_uint
 from .kernel import chain, hash_blocks, xxh3_64
-from .lineage import PositionalLineageHash, lineage_hashes
+from .lineage import COMPILED, PositionalLineageHash, lineage_hashes
 from .multimodal import RequestMmObjectInfo
 from .strict_json import loads
 from .values import Frozen, set_field
@@ -119,8 +121,7 @@ def block_hashes(
     return result
 
 
-# The slots' own setters: a third of the cost of object.__setattr__ on CPython. Used as globals,
-# because PyPy's compiler knows what a global is; as local names they take three times as long.
+# As in `lineage`.
 _new = object.__new__
 _set_hash = UniversalBlock.block_hash.__set__  # type: ignore[attr-defined,misc]
 _set_plh = UniversalBlock.plh.__set__  # type: ignore[attr-defined,misc]
@@ -139,12 +140,17 @@ def make_blocks(
     if sequence_hashes is None:
         sequence_hashes = chain(list(hashes), contract.chain_seed, parent)
     plhs = lineage_hashes(sequence_hashes, contract, first_position, parent)
-    blocks = []
-    for block_hash, plh in zip(hashes, plhs):
-        block = _new(UniversalBlock)
-        _set_hash(block, block_hash)
-        _set_plh(block, plh)
-        blocks.append(block)
+    if COMPILED:
+        blocks = [_new(UniversalBlock)] * len(plhs)
+        for i in range(len(plhs)):
+            block = _new(UniversalBlock)
+            _set_hash(block, hashes[i])
+            _set_plh(block, plhs[i])
+            blocks[i] = block
+        return blocks
+    blocks = list(map(_new, repeat(UniversalBlock, len(plhs))))
+    deque(map(_set_hash, blocks, hashes), 0)
+    deque(map(_set_plh, blocks, plhs), 0)
     return blocks
 
 

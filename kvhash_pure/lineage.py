@@ -7,7 +7,9 @@ go in is decided elsewhere.
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Sequence
+from itertools import repeat
 
 from .base58 import from_base58, to_base58
 from .contract import DOCUMENTED, Contract, require_contract
@@ -38,7 +40,7 @@ MAX_BLOCKS = MODES[-1][2] + 1
 
 _U64 = U64_LIMIT - 1
 # PyPy takes four times as long for the 128-bit integer as for the object around it.
-_PACK_LATER = sys.implementation.name == "pypy"
+COMPILED = sys.implementation.name == "pypy"
 
 
 def _row(position: int) -> tuple[int, int, int, int, int]:
@@ -272,28 +274,27 @@ def lineage_hashes(
 
     `parent` is the sequence hash before the first (None at the root).
     """
-    before = parent or 0
-    plhs = []
-    if _PACK_LATER:
-        for position, current in enumerate(sequence_hashes, first_position):
+    before, count = parent or 0, len(sequence_hashes)
+    if COMPILED:
+        plhs = [_new(PositionalLineageHash)] * count  # to be filled: faster than to append
+        for i in range(count):
             plh = _new(PositionalLineageHash)
-            _set_parts(plh, (current, before, position))
+            _set_parts(plh, (sequence_hashes[i], before, first_position + i))
             _set_contract(plh, contract)
-            plhs.append(plh)
-            before = current
+            plhs[i] = plh
+            before = sequence_hashes[i]
         return plhs
+    values: list[int] = []
     for mode, first, last, position_bits, fragment_bits in MODES:
-        done = len(plhs)
-        count = min(last + 1 - max(first, first_position + done), len(sequence_hashes) - done)
-        if count <= 0:
-            continue
+        done = len(values)
+        rest = max(0, min(last + 1 - max(first, first_position + done), count - done))
         mask = (1 << fragment_bits) - 1
         head = (mode << position_bits | first_position + done) << HASH_BITS
-        for current in sequence_hashes[done : done + count]:
-            plh = _new(PositionalLineageHash)
-            _set_value(plh, (head | current) << fragment_bits | before & mask)
-            _set_contract(plh, contract)
-            plhs.append(plh)
+        for current in sequence_hashes[done : done + rest]:
+            values.append((head | current) << fragment_bits | before & mask)
             before = current
             head += 1 << HASH_BITS
+    plhs = list(map(_new, repeat(PositionalLineageHash, count)))
+    deque(map(_set_value, plhs, values), 0)
+    deque(map(_set_contract, plhs, repeat(contract, count)), 0)
     return plhs

@@ -20,6 +20,7 @@ from kvhash_pure import (
     FieldValueError,
     PositionalLineageHash,
     PositionOverflowError,
+    blocks,
     lineage,
 )
 from kvhash_pure.base58 import to_base58
@@ -377,7 +378,8 @@ def test_a_plh_is_immutable() -> None:
 @pytest.fixture(params=["packed at once", "packed when asked for"])
 def each_way_of_packing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways, whichever one suits the interpreter."""
-    monkeypatch.setattr(lineage, "_PACK_LATER", request.param == "packed when asked for")
+    for module in (lineage, blocks):
+        monkeypatch.setattr(module, "COMPILED", request.param == "packed when asked for")
 
 
 @pytest.mark.usefixtures("each_way_of_packing")
@@ -416,6 +418,9 @@ def test_plhs_in_bulk(first: int, count: int) -> None:
         reference.plh(first + i, hashes[i], parents[i]) for i in range(count)
     ]
     assert all(plh.contract is DYNAMO_1_3 for plh in found)
+    made = blocks.make_blocks(range(count), DYNAMO_1_3, first, before, hashes)
+    assert [(block.block_hash, block.plh) for block in made] == list(enumerate(found))
+    assert len(set(map(id, made))) == len(set(map(id, found))) == count
 
 
 @pytest.mark.usefixtures("each_way_of_packing")
