@@ -1,10 +1,12 @@
-"""Blocks: full windows of slots, their hashes, and the pair that the original calls a block.
+"""Blocks: full windows of slots, their hashes, the pair that the original calls a block, and PLHs
+of many.
 
 FORMAT.md, "Hashes" and "Serialised blocks".
 """
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Sequence
 from itertools import repeat
@@ -13,7 +15,7 @@ from .contract import DOCUMENTED, Contract, require_contract
 from .encoding import block_segments
 from .errors import FieldTypeError, FieldValueError, InvalidJsonError, require_uint
 from .kernel import chain, hash_blocks, xxh3_64
-from .lineage import COMPILED, PositionalLineageHash, lineage_hashes
+from .lineage import HASH_BITS, MAX_BLOCKS, MODES, PositionalLineageHash
 from .multimodal import RequestMmObjectInfo
 from .strict_json import loads
 from .values import Frozen, set_field
@@ -121,10 +123,56 @@ def block_hashes(
     return result
 
 
-# As in `lineage`.
+# PyPy takes four times as long for a PLH's 128-bit integer as for the object around it, which is
+# why it keeps the parts and packs them when they are asked for.
+COMPILED = sys.implementation.name == "pypy"
+
+# The slots' own setters: a third of the cost of object.__setattr__ on CPython. Used as globals,
+# because PyPy's compiler knows what a global is; as local names they take three times as long.
 _new = object.__new__
-_set_hash = UniversalBlock.block_hash.__set__  # type: ignore[attr-defined,misc]
-_set_plh = UniversalBlock.plh.__set__  # type: ignore[attr-defined,misc]
+_set_hash, _set_plh = (getattr(UniversalBlock, name).__set__ for name in UniversalBlock.__slots__)
+_set_current, _set_parent, _set_position, _set_value, _set_contract = (
+    getattr(PositionalLineageHash, name).__set__ for name in PositionalLineageHash.__slots__
+)
+
+
+def _plh(current: int, parent: int, position: int, contract: Contract) -> PositionalLineageHash:
+    plh = _new(PositionalLineageHash)
+    _set_current(plh, current)
+    _set_parent(plh, parent)
+    _set_position(plh, position)
+    _set_contract(plh, contract)
+    return plh
+
+
+def lineage_hashes(
+    sequence_hashes: Sequence[int],
+    contract: Contract,
+    first_position: int = 0,
+    parent: int | None = None,
+) -> list[PositionalLineageHash]:
+    """PLHs of consecutive sequence hashes, in bulk; trusts its input.
+
+    `parent` is the sequence hash before the first (None at the root).
+    """
+    before, count = parent or 0, len(sequence_hashes)
+    if COMPILED:
+        parts = zip(sequence_hashes, [before, *sequence_hashes], range(first_position, MAX_BLOCKS))
+        return [_plh(current, parent, position, contract) for current, parent, position in parts]
+    values: list[int] = []
+    for mode, first, last, position_bits, fragment_bits in MODES:
+        done = len(values)
+        rest = max(0, min(last + 1 - max(first, first_position + done), count - done))
+        mask = (1 << fragment_bits) - 1
+        head = (mode << position_bits | first_position + done) << HASH_BITS
+        for current in sequence_hashes[done : done + rest]:
+            values.append((head | current) << fragment_bits | before & mask)
+            before = current
+            head += 1 << HASH_BITS
+    plhs = list(map(_new, repeat(PositionalLineageHash, count)))
+    deque(map(_set_value, plhs, values), 0)
+    deque(map(_set_contract, plhs, repeat(contract, count)), 0)
+    return plhs
 
 
 def make_blocks(
@@ -139,17 +187,19 @@ def make_blocks(
     """
     if sequence_hashes is None:
         sequence_hashes = chain(list(hashes), contract.chain_seed, parent)
-    plhs = lineage_hashes(sequence_hashes, contract, first_position, parent)
     if COMPILED:
-        blocks = [_new(UniversalBlock)] * len(plhs)
-        for i in range(len(plhs)):
+        blocks = [_new(UniversalBlock)] * len(hashes)  # to be filled: faster than to append
+        before = parent or 0
+        for i in range(len(hashes)):
             block = _new(UniversalBlock)
             _set_hash(block, hashes[i])
-            _set_plh(block, plhs[i])
+            _set_plh(block, _plh(sequence_hashes[i], before, first_position + i, contract))
+            before = sequence_hashes[i]
             blocks[i] = block
         return blocks
-    blocks = list(map(_new, repeat(UniversalBlock, len(plhs))))
+    blocks = list(map(_new, repeat(UniversalBlock, len(hashes))))
     deque(map(_set_hash, blocks, hashes), 0)
+    plhs = lineage_hashes(sequence_hashes, contract, first_position, parent)
     deque(map(_set_plh, blocks, plhs), 0)
     return blocks
 

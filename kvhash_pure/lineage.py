@@ -6,11 +6,6 @@ go in is decided elsewhere.
 
 from __future__ import annotations
 
-import sys
-from collections import deque
-from collections.abc import Sequence
-from itertools import repeat
-
 from .base58 import from_base58, to_base58
 from .contract import DOCUMENTED, Contract, require_contract
 from .errors import (
@@ -39,8 +34,6 @@ HASH_BITS = 64
 MAX_BLOCKS = MODES[-1][2] + 1
 
 _U64 = U64_LIMIT - 1
-# PyPy takes four times as long for the 128-bit integer as for the object around it.
-COMPILED = sys.implementation.name == "pypy"
 
 
 def _row(position: int) -> tuple[int, int, int, int, int]:
@@ -72,9 +65,11 @@ class PositionalLineageHash(Frozen):
     ('0:9rgntUAidYj', 0, '0x34f35321676f4658')
     """
 
-    __slots__ = ("_parts", "_value", "contract")
+    __slots__ = ("_current", "_parent", "_position", "_value", "contract")
     _fields = ("_value", "contract")
-    _parts: tuple[int, int, int]
+    _current: int
+    _parent: int
+    _position: int
     _value: int
     contract: Contract
 
@@ -94,7 +89,7 @@ class PositionalLineageHash(Frozen):
             """`_value` of one that was made in bulk on PyPy, when it is first asked for."""
             if name != "_value":
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            value = _packed(*self._parts)
+            value = _packed(self._current, self._parent, self._position)
             set_field(self, name, value)
             return value
 
@@ -254,47 +249,3 @@ def _packed(current: int, parent: int, position: int) -> int:
     mode, _, _, position_bits, fragment_bits = _row(position)
     value = (mode << position_bits | position) << HASH_BITS | current
     return value << fragment_bits | parent & ((1 << fragment_bits) - 1)
-
-
-# The slots' own setters: a third of the cost of object.__setattr__ on CPython. Used as globals,
-# because PyPy's compiler knows what a global is; as local names they take three times as long.
-_new = object.__new__
-_set_parts = PositionalLineageHash._parts.__set__  # type: ignore[attr-defined,misc]
-_set_value = PositionalLineageHash._value.__set__  # type: ignore[attr-defined,misc]
-_set_contract = PositionalLineageHash.contract.__set__  # type: ignore[attr-defined,misc]
-
-
-def lineage_hashes(
-    sequence_hashes: Sequence[int],
-    contract: Contract,
-    first_position: int = 0,
-    parent: int | None = None,
-) -> list[PositionalLineageHash]:
-    """PLHs of consecutive sequence hashes, in bulk; trusts its input.
-
-    `parent` is the sequence hash before the first (None at the root).
-    """
-    before, count = parent or 0, len(sequence_hashes)
-    if COMPILED:
-        plhs = [_new(PositionalLineageHash)] * count  # to be filled: faster than to append
-        for i in range(count):
-            plh = _new(PositionalLineageHash)
-            _set_parts(plh, (sequence_hashes[i], before, first_position + i))
-            _set_contract(plh, contract)
-            plhs[i] = plh
-            before = sequence_hashes[i]
-        return plhs
-    values: list[int] = []
-    for mode, first, last, position_bits, fragment_bits in MODES:
-        done = len(values)
-        rest = max(0, min(last + 1 - max(first, first_position + done), count - done))
-        mask = (1 << fragment_bits) - 1
-        head = (mode << position_bits | first_position + done) << HASH_BITS
-        for current in sequence_hashes[done : done + rest]:
-            values.append((head | current) << fragment_bits | before & mask)
-            before = current
-            head += 1 << HASH_BITS
-    plhs = list(map(_new, repeat(PositionalLineageHash, count)))
-    deque(map(_set_value, plhs, values), 0)
-    deque(map(_set_contract, plhs, repeat(contract, count)), 0)
-    return plhs

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from struct import unpack
 
-from .blocks import UniversalBlock, block_hashes, make_blocks
+from .blocks import UniversalBlock, block_hashes, lineage_hashes, make_blocks
 from .contract import DOCUMENTED, Contract, require_contract
 from .encoding import block_segments, pack_tokens
 from .errors import FieldTypeError, UnknownFieldError, require_block_size, require_text, shown
 from .kernel import chain_blocks, hash_and_chain
-from .lineage import PositionalLineageHash, lineage_hashes, require_block_count
+from .lineage import PositionalLineageHash, require_block_count
 from .multimodal import RequestMmObjectInfo, validate_and_sort_mm_info
 from .strict_json import hex64, u64_from_json
 from .values import Frozen, restore, set_field

@@ -21,13 +21,12 @@ from kvhash_pure import (
     PositionalLineageHash,
     PositionOverflowError,
     blocks,
-    lineage,
 )
 from kvhash_pure.base58 import to_base58
+from kvhash_pure.blocks import lineage_hashes
 from kvhash_pure.lineage import (
     MAX_BLOCKS,
     MODES,
-    lineage_hashes,
     require_block_count,
 )
 from tests import reference
@@ -378,8 +377,7 @@ def test_a_plh_is_immutable() -> None:
 @pytest.fixture(params=["packed at once", "packed when asked for"])
 def each_way_of_packing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways, whichever one suits the interpreter."""
-    for module in (lineage, blocks):
-        monkeypatch.setattr(module, "COMPILED", request.param == "packed when asked for")
+    monkeypatch.setattr(blocks, "COMPILED", request.param == "packed when asked for")
 
 
 @pytest.mark.usefixtures("each_way_of_packing")

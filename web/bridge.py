@@ -23,7 +23,7 @@ from kvhash_pure import (
     RequestMmObjectInfo,
     selftest,
 )
-from kvhash_pure.blocks import block_hashes
+from kvhash_pure.blocks import block_hashes, lineage_hashes
 from kvhash_pure.compare import compare
 from kvhash_pure.contract import CONTRACTS
 from kvhash_pure.encoding import FRAMES, PLAIN_SLOT_BYTES, block_segments, pack_tokens
@@ -31,7 +31,7 @@ from kvhash_pure.errors import FieldValueError, require_block_size, shown
 from kvhash_pure.identify import identify
 from kvhash_pure.jsonform import DEFAULT_BLOCK_SIZE, hash_report
 from kvhash_pure.kernel import chain
-from kvhash_pure.lineage import HASH_BITS, MODE_BITS, MODES, lineage_hashes
+from kvhash_pure.lineage import HASH_BITS, MODE_BITS, MODES
 from kvhash_pure.prefix_tree import prefix_groups
 from kvhash_pure.strict_json import hex64, hex128, loads
 
