@@ -72,9 +72,10 @@ def pack_tokens(tokens: Tokens, field: str = "tokens") -> bytes:
     the first token that is no u32; `bytes` are refused, because they could mean items or memory.
     """
     kind = type(tokens)
+    if kind is list or kind is tuple:
+        return _pack_ints(tokens, field)  # type: ignore[arg-type]
     if kind is range:
         _check_range(tokens, field)  # type: ignore[arg-type]
-    if kind is list or kind is tuple or kind is range:
         return _pack_ints(tokens, field)  # type: ignore[arg-type]
     if isinstance(tokens, (bytes, bytearray)) or kind.__module__ == "mmap":  # a mapped file
         expected = "token ids, not raw bytes: pass list(data) or memoryview(data).cast(…)"

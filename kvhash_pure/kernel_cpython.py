@@ -70,19 +70,17 @@ def hash_and_chain(segments: Segments, seed: int, chain_seed: int) -> tuple[list
 
 def xxh3_64(data: object, seed: int = 0) -> int:
     """`xxh3.xxh3_64`, faster."""
-    payload = data if type(data) is bytes else as_bytes(data)
-    if type(seed) is not int or seed >> 64:
-        seed = as_seed(seed)
-    try:
-        hashing = _one_inputs[len(payload)]
-    except KeyError:
-        if len(payload) <= 16:
-            return hash_bytes(payload, seed)
-        return _hash_blocks(payload, len(payload), seed, 0)[0]
-    return hashing(payload, seed)
+    if type(data) is bytes and type(seed) is int and not seed >> 64:
+        try:
+            return _one_inputs[len(data)](data, seed)
+        except KeyError:
+            pass
+    payload, seed = as_bytes(data), as_seed(seed)
+    return _hash_blocks(payload, len(payload), seed, 0)[0] if payload else hash_bytes(b"", seed)
 
 
-_one_inputs: dict[int, Callable[[bytes, int], int]] = {}  # by size, 17 to 240 bytes
+# By size, up to 240 bytes.
+_one_inputs: dict[int, Callable[[bytes, int], int]] = dict.fromkeys(range(17), hash_bytes)
 
 
 def _hash_blocks(payload: Payload, size: int, seed: int, flip: int) -> list[int]:
@@ -106,7 +104,9 @@ def _hash_blocks(payload: Payload, size: int, seed: int, flip: int) -> list[int]
         form = _len_17to240
     else:
         form = _len_9to16 if size > 8 else _len_4to8 if size > 3 else _len_1to3
-    lanes = form(data, size, seed, count) ^ repeated(flip, count)
+    lanes = form(data, size, seed, count)
+    if flip:
+        lanes ^= repeated(flip, count)
     return list(words_of(count).unpack(lanes.to_bytes(8 * count, "little")))
 
 
@@ -223,10 +223,10 @@ def _len_17to240(data: bytes, size: int, seed: int, count: int) -> int:
     if front + back != size:
         data = _gather(data, size, (0, front), (size - back, size))
     keyed = (_int(data, "little") ^ key).to_bytes(len(data), "little")
-    return _merged(keyed, lanes, count, *parts)
+    return _merged(keyed, lanes, count, parts)
 
 
-def _merged(keyed: bytes, lanes: int, count: int, *parts: tuple[Folds, Unpack]) -> int:
+def _merged(keyed: bytes, lanes: int, count: int, parts: Parts) -> int:
     """Each part's sums of folded products on top of `lanes`, then an avalanche."""
     pack = words_of(count).pack
     for folded, words in parts:
@@ -254,7 +254,7 @@ def _hash_long(data: bytes, size: int, seed: int, count: int) -> int:
         data = _gather(data, size, (rest, rest + 64 * full), (size - 64, size))
     acc = add(acc, _accumulate(data, (*range(0, 8 * full, 8), 121), seed, count))
     keyed = (acc ^ _stripe_key((11,), seed, count)).to_bytes(64 * count, "little")
-    return _merged(keyed, repeated(size * PRIME64_1 & M64, count), count, _folds(0, 4, 4))
+    return _merged(keyed, repeated(size * PRIME64_1 & M64, count), count, [_folds(0, 4, 4)])
 
 
 def _accumulate(stripes: bytes, secret_starts: tuple[int, ...], seed: int, count: int) -> int:

@@ -60,13 +60,13 @@ class Request(Frozen):
         contract: Contract = DOCUMENTED,
     ) -> None:
         packed = pack_tokens(tokens)
-        set_field(self, "packed", packed)
-        set_field(self, "lora_name", require_text(lora_name, "lora_name"))
-        set_field(self, "salt", require_text(salt, "salt"))
+        _set_packed(self, packed)
+        _set_lora_name(self, require_text(lora_name, "lora_name"))
+        _set_salt(self, require_text(salt, "salt"))
         if mm_info is not _NO_RUNS:  # else valid, and a short prompt is spared the search
             mm_info = validate_and_sort_mm_info(mm_info, len(packed) // 4)
-        set_field(self, "mm_info", mm_info)
-        set_field(self, "contract", require_contract(contract))
+        _set_mm_info(self, mm_info)
+        _set_contract(self, require_contract(contract))
 
     @property
     def tokens(self) -> tuple[int, ...]:
@@ -165,6 +165,12 @@ class Request(Frozen):
             if value not in (None, (), DOCUMENTED):
                 given.append(f"{name}={value!r}")
         return ", ".join(given) + ")"
+
+
+# As in `blocks`: a fifth of what building a short request costs beside its tokens.
+_set_packed, _set_lora_name, _set_salt, _set_mm_info, _set_contract = (
+    getattr(Request, name).__set__ for name in Request._fields
+)
 
 
 class RequestBuilder:
