@@ -15,7 +15,7 @@ from .contract import DOCUMENTED, Contract, require_contract
 from .encoding import block_segments
 from .errors import FieldTypeError, FieldValueError, InvalidJsonError, require_uint
 from .kernel import chain, hash_blocks, xxh3_64
-from .lineage import HASH_BITS, MAX_BLOCKS, MODES, PositionalLineageHash
+from .lineage import HASH_BITS, MODES, PositionalLineageHash
 from .multimodal import RequestMmObjectInfo
 from .strict_json import loads
 from .values import Frozen, set_field
@@ -157,8 +157,8 @@ def lineage_hashes(
     """
     before, count = parent or 0, len(sequence_hashes)
     if COMPILED:
-        parts = zip(sequence_hashes, [before, *sequence_hashes], range(first_position, MAX_BLOCKS))
-        return [_plh(current, parent, position, contract) for current, parent, position in parts]
+        parts = enumerate(zip(sequence_hashes, [before, *sequence_hashes]), first_position)
+        return [_plh(current, before, i, contract) for i, (current, before) in parts]
     values: list[int] = []
     for mode, first, last, position_bits, fragment_bits in MODES:
         done = len(values)

@@ -167,7 +167,7 @@ class Request(Frozen):
         return ", ".join(given) + ")"
 
 
-# As in `blocks`: a fifth of what building a short request costs beside its tokens.
+# As in `blocks`.
 _set_packed, _set_lora_name, _set_salt, _set_mm_info, _set_contract = (
     getattr(Request, name).__set__ for name in Request._fields
 )

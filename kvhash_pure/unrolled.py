@@ -2,9 +2,9 @@
 
 A product of 64-bit lanes is the one step that `kernel_cpython` cannot do on big ints. Each function
 here is one comprehension or expression without loops over lanes: names instead of indexing, one
-mask a block instead of one a product. They are made when first needed (0.1 to
-3 ms each) and kept, at most 8 + 16 and one a size up to 240; their text depends on sizes only,
-never on a request or a seed.
+mask a block instead of one a product. They are made when first needed (0.1 to 3 ms each) and kept:
+at most 8 + 16, and one a size up to 240. Their text depends on sizes only, never on a request or a
+seed.
 """
 
 from __future__ import annotations
