@@ -185,10 +185,13 @@ class PositionalLineageHash(Frozen):
         """The PLH of its 16 big-endian bytes."""
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise FieldTypeError(field="plh", value=data, expected="16 bytes")
-        data = bytes(data)
-        if len(data) != 16:
+        try:
+            octets = bytes(data)
+        except ValueError:  # a released view
+            octets = b""
+        if len(octets) != 16:
             raise FieldValueError(field="plh", value=data, expected="16 bytes")
-        return cls.from_u128(int.from_bytes(data, "big"), contract)
+        return cls.from_u128(int.from_bytes(octets, "big"), contract)
 
     @classmethod
     def parse(cls, text: str, contract: Contract = DOCUMENTED) -> PositionalLineageHash:

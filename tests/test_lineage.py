@@ -217,6 +217,13 @@ def test_bytes_of_another_length(length: int) -> None:
         PLH.from_bytes(bytes(length))
 
 
+def test_a_released_view_is_no_plh() -> None:
+    view = memoryview(bytes(16))
+    view.release()
+    with rejected(FieldValueError, "plh", value=view):
+        PLH.from_bytes(view)
+
+
 @pytest.mark.parametrize("value", ["0" * 16, [0] * 16, 16, None])
 def test_bytes_of_another_type(value: Any) -> None:
     """bytes(16) would be sixteen zeros: an int must not be taken for bytes."""
