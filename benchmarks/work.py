@@ -46,8 +46,9 @@ def _pairs(size: int) -> list[tuple[bytes, int]]:
 
 
 def inputs() -> dict[str, list[Any]]:
-    """By work (its name up to the last word's "blocks"): no call sees the input of the one before,
-    as no server does, so tokens come from memory and not from the first caches.
+    """By work, those of "a blocks" under "a": no call sees the input of the one before, as no
+    server does, so tokens come from memory and not from the first caches. A million tokens are one
+    input, which no such cache holds.
     """
     prompts = [_tokens(8192) for _ in range(64)]
     long = [_tokens(131_072) for _ in range(6)]

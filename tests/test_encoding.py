@@ -411,6 +411,14 @@ def test_every_way_to_find_a_bool(monkeypatch: pytest.MonkeyPatch, way: str) -> 
             for wrong in (True, False):
                 with rejected(FieldTypeError, "tokens", index=i, value=wrong):
                     pack_tokens([*given[:i], wrong, *given[i:]])
+    for at in (8191, 8192, 8193, 20_000):  # a long prompt is searched piece by piece
+        tokens = [5] * 20_001
+        for number in (0, 1):
+            tokens[at] = number
+            assert pack_tokens(tokens) == struct.pack("<20001I", *tokens)
+            tokens[at] = bool(number)
+            with rejected(FieldTypeError, "tokens", index=at, value=bool(number)):
+                pack_tokens(tokens)
 
 
 def test_the_form_on_a_host_of_the_other_byte_order(monkeypatch: pytest.MonkeyPatch) -> None:
