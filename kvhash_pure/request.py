@@ -60,13 +60,17 @@ class Request(Frozen):
         contract: Contract = DOCUMENTED,
     ) -> None:
         packed = pack_tokens(tokens)
-        _set_packed(self, packed)
-        _set_lora_name(self, require_text(lora_name, "lora_name"))
-        _set_salt(self, require_text(salt, "salt"))
+        lora_name = require_text(lora_name, "lora_name")
+        salt = require_text(salt, "salt")
         if mm_info is not _NO_RUNS:  # else valid, and a short prompt is spared the search
             mm_info = validate_and_sort_mm_info(mm_info, len(packed) // 4)
+        contract = require_contract(contract)
+        # One after the other: PyPy compiles no more than a few calls in between.
+        _set_packed(self, packed)
+        _set_lora_name(self, lora_name)
+        _set_salt(self, salt)
         _set_mm_info(self, mm_info)
-        _set_contract(self, require_contract(contract))
+        _set_contract(self, contract)
 
     @property
     def tokens(self) -> tuple[int, ...]:

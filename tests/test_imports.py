@@ -19,8 +19,8 @@ MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
 LAYERS = """
 errors values
 base58 xxh3 strict_json multimodal results router_tree
-unrolled lanes kernel_pypy encoding
-kernel_cpython
+unrolled lanes machine_words encoding
+kernel_cpython kernel_pypy
 kernel
 contract
 lineage
@@ -85,7 +85,7 @@ def test_nothing_but_the_standard_library(module: str) -> None:
     allowed = {*getattr(sys, "stdlib_module_names", ()), "__pypy__"}
     found = {name.split(".")[0] for level, name in imports(tree_of(module)) if not level}
     assert found <= allowed
-    assert ("__pypy__" in found) <= (module in {"kernel", "kernel_pypy", "encoding"})
+    assert ("__pypy__" in found) <= (module in {"kernel", "machine_words", "encoding"})
 
 
 @pytest.mark.parametrize("module", sorted({*MODULES} - PROGRAMS))
