@@ -110,6 +110,8 @@ def require_contract(value: object) -> Contract:
     A row that somebody made would go by its name alone in JSON and in pickles, and come back as
     another.
     """
+    if value is DOCUMENTED:  # nearly always; a short request feels the rest
+        return DOCUMENTED
     if not isinstance(value, Contract) or _BY_NAME.get(value.name) is not value:
         expected = "a Contract: DOCUMENTED, DYNAMO_1_3 or Contract.named(…)"
         raise FieldTypeError(field="contract", value=value, expected=expected)

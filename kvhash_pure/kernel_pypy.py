@@ -4,8 +4,9 @@ The compiler likes `unpack_from` with a constant format (a plain load at any ali
 of 64 bytes written out (half the time of a loop over 16), but nothing longer: what exceeds its
 limit, 512 bytes or the whole of a short request, is cut in pieces or interpreted, 40 times slower.
 Names that are alive where a loop is entered are boxed, 3 ns each, so what needs names of its own
-is a function. The algorithm as a thing to read is `xxh3.py`, whose names are kept here; checks of
-input are elsewhere.
+is a function. A loop is entered after its first turn, which is copied to each caller: long loops
+begin with a turn that does nothing, so that a whole short request is within the limit. The
+algorithm as a thing to read is `xxh3.py`, whose names are kept here; checks of input are elsewhere.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from struct import pack, unpack, unpack_from
 
 from . import xxh3
 from .machine_words import (
-    TWO_TO_64,
     avalanche,
     int_add,
     int_lshift,
@@ -36,7 +36,7 @@ from .xxh3 import SECRET, as_bytes, as_seed, hash_bytes
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Union
+    from typing import Any, Union
 
     Payload = Union[bytes, bytearray, memoryview]
     Segments = Sequence[tuple[Payload, int]]
@@ -163,8 +163,10 @@ def _chain(words: list[int], chain_seed: int, parent: int | None) -> list[int]:
     last = words[0]
     if parent is not None:
         last = _mix_9to16(signed(parent) ^ flip_lo, last ^ flip_hi, 16)
-    hashes = [TWO_TO_64] * len(words)
-    for i in range(1, len(words)):
+    hashes: list[Any] = [None] * len(words)  # as in `results`
+    for i in range(len(words)):
+        if not i:
+            continue  # the empty turn
         linked = _mix_9to16(last ^ flip_lo, words[i] ^ flip_hi, 16)
         # Not before the link: processors guess its sign, wrongly at every other, meanwhile.
         hashes[i - 1] = unsigned(last)
@@ -225,7 +227,9 @@ def _len_17to240(data: bytes, size: int, seed: int) -> list[int]:
     fours, ones, secret = _layouts.get(size) or _layout(size)
     key, avalanche_at = _seeded(secret, seed), 16 if size > 128 else 0
     hashes = [0] * (len(data) // size)
-    for block in range(len(hashes)):
+    for block in range(-1, len(hashes)):
+        if block < 0:
+            continue  # the empty turn
         acc, i, base = int_mul(size, _PRIME64_1), 0, block * size
         for at in fours:
             acc, i = int_add(acc, _fold4(data, base + at, key, i)), i + 8
@@ -245,7 +249,9 @@ def _hash_long(data: bytes, size: int, seed: int) -> list[int]:
     start = int_mul(size, _PRIME64_1)
     hashes = [0] * (len(data) // size)
     at = 0
-    for block in range(len(hashes)):
+    for block in range(-1, len(hashes)):
+        if block < 0:
+            continue  # the empty turn
         (s0, s1, s2, s3, s4, s5, s6, s7), k = _ACC_INIT, 0
         last = block * size + size - 64
         while at < last:
