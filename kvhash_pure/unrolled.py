@@ -9,6 +9,7 @@ seed.
 
 from __future__ import annotations
 
+from bisect import bisect
 from functools import cache
 from struct import Struct, unpack
 
@@ -53,21 +54,25 @@ def one_input(size: int, front: int, back: int, secret: bytes) -> Callable[[byte
     """All of XXH3-64 for one input of `size` bytes, 17 to 240, under any seed: `f(data, seed)`.
 
     `front` bytes from its start and `back` up to its end are read, `secret` in that order. The
-    seed is added to every second word of the secret and taken from the others, all at once, with
-    the words in between away so that no carry or borrow reaches a neighbour.
+    seed is added to every second word of the secret and taken from the others, all at once: a
+    multiple of the seed and a constant, which is another one for each of the few ranges of seeds
+    within which the same words carry or borrow.
     """
     keys = unpack(f"<{len(secret) // 8}Q", secret)
     lanes = len(keys) // 2
-    ones = sum([1 << 128 * i for i in range(lanes)])
-    plus = sum([key << 128 * i for i, key in enumerate(keys[::2])])
-    minus = sum([(1 << 64 | key) << 128 * i for i, key in enumerate(keys[1::2])])
+    signs = sum([(1 << 128 * i) - (1 << 128 * i + 64) for i in range(lanes)])
+    # The first seeds that make a word carry, or borrow.
+    turns = sorted([(1 << 64) - key for key in keys[::2]] + [key + 1 for key in keys[1::2]])
+    constants = []
+    for seed in [0, *turns]:
+        words = [key + (-seed if i & 1 else seed) & M64 for i, key in enumerate(keys)]
+        constants.append(sum([word << 64 * i for i, word in enumerate(words)]) - seed * signs)
     names = ",".join([f"a{i},b{i}" for i in range(lanes)])
     terms = [f"((p:=a{i}*b{i})^p>>64)" for i in range(lanes)]
     lines = [
         "def hashing(data, seed):",
         f"    data = data[:{front}] + data[{size - back}:]" if front + back != size else "",
-        f"    seeds = seed * {ones}",
-        f"    key = {plus} + seeds & {ones * M64} | ({minus} - seeds & {ones * M64}) << 64",
+        f"    key = constants[bisect(turns, seed)] + seed * {signs}",
         f"    keyed = (int_from(data, 'little') ^ key).to_bytes({16 * lanes}, 'little')",
         f"    {names} = unpack(keyed)",
     ]
@@ -78,6 +83,7 @@ def one_input(size: int, front: int, back: int, secret: bytes) -> Callable[[byte
             f"    h = (h ^ h >> 37) * {PRIME_MX1} & {M64}",
         ]
         h = "(h ^ h >> 32)"
-    scope: dict[str, Any] = {"int_from": int.from_bytes, "unpack": Struct(f"<{2 * lanes}Q").unpack}
+    scope: dict[str, Any] = {"bisect": bisect, "constants": constants, "turns": turns}
+    scope.update(int_from=int.from_bytes, unpack=Struct(f"<{2 * lanes}Q").unpack)
     exec("\n".join([*lines, f"    return {h}"]), scope)
     return scope["hashing"]  # type: ignore[no-any-return]

@@ -95,6 +95,19 @@ def test_extreme_words(form: Callable[..., int]) -> None:
                 assert form(data, seed) == reference.xxh3_64(data, seed), (pattern, length, seed)
 
 
+@each_form
+def test_seeds_at_which_a_word_of_the_secret_carries_or_borrows(form: Callable[..., int]) -> None:
+    """On both sides of each sum's 2^64 and of each difference's 0, wherever a length reads it."""
+    data = noise(240)
+    starts = (*range(0, 136 - 7, 8), *range(3, 136 - 7, 8), 136 - 17, 136 - 9)
+    words = [int.from_bytes(xxh3.SECRET[i : i + 8], "little") for i in starts]
+    seeds = {sign * word + i & U64_MAX for word in words for sign in (1, -1) for i in (-1, 0, 1)}
+    for length in (17, 32, 33, 64, 65, 96, 128, 129, 144, 208, 240):
+        for seed in sorted(seeds):
+            expected = reference.xxh3_64(data[:length], seed)
+            assert form(data[:length], seed) == expected, (length, seed)
+
+
 _big_endian_u32: Any = vars(ctypes.c_uint32)["__ctype_be__"]
 
 
