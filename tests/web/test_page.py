@@ -848,6 +848,81 @@ def test_a_silent_worker_is_noticed(open_page: Open) -> None:
     until_ready(page)
 
 
+MEMORY = """async (write) => {
+  const cache = await caches.open("kvhash_pure: memory of Python");
+  const [request] = await cache.keys();
+  if (!request) return null;
+  const kept = new Uint8Array(await (await cache.match(request)).arrayBuffer());
+  if (write === "short") await cache.put(request, new Response(kept.slice(0, 64)));
+  if (write === "another") await cache.put(request, new Response(kept.fill(1, 0, 64)));
+  if (write === "blank") await cache.put(request, new Response(kept.fill(0, 4096)));
+  return kept.length;
+}"""
+
+
+def memory_of_python(page: Page, write: str = "") -> int:
+    """Bytes that the page keeps for its next start, once it does; then what is written there."""
+    for _ in range(200):
+        if length := page.evaluate(MEMORY, write):
+            return int(length)
+        page.wait_for_timeout(50)
+    raise AssertionError("no memory was kept")
+
+
+def test_the_second_start_is_from_the_memory_of_the_first(open_page: Open) -> None:
+    """Python's own start is skipped then; all else is done again, and hashes as before."""
+    page = open_page()
+    assert page.evaluate("() => window.kvhash.act.client.recalled") is False
+    memory_of_python(page)
+    page.reload()
+    until_ready(page)
+    assert page.evaluate("() => window.kvhash.act.client.recalled") is True
+    assert page.locator("body").get_attribute("data-baked") == "reproduced"
+    assert value(page, "selftest").split("/")[0] == value(page, "selftest").split("/")[1]
+    request = {"tokens": list(range(7, 60)), "salt": "again"}
+    type_ids(page, json.dumps(request))
+    assert_right(page, request)
+
+
+@pytest.mark.parametrize("how", ["short", "another", "blank"])
+def test_a_spoilt_memory_is_replaced(open_page: Open, how: str) -> None:
+    """The page starts as on the first visit, and keeps a good one."""
+    page = open_page()
+    length = memory_of_python(page)
+    memory_of_python(page, how)
+    page.reload()
+    until_ready(page)
+    assert page.evaluate("() => window.kvhash.act.client.recalled") is False
+    assert page.locator("body").get_attribute("data-baked") == "reproduced"
+    page.wait_for_timeout(500)
+    assert memory_of_python(page) == length
+    page.reload()
+    until_ready(page)
+    assert page.evaluate("() => window.kvhash.act.client.recalled") is True
+
+
+def test_a_memory_with_other_hashes_is_thrown_away(open_page: Open, dist: Path) -> None:
+    """A start that does not reproduce the example says so, and no other comes from its memory."""
+    page = open_page()
+    memory_of_python(page)
+    baked = (dist / "src" / "baked.js").read_text("utf-8")
+    row = re.search(r'sequence_hash\\":\\"0x([0-9a-f]{16})', baked)
+    assert row
+    other = baked.replace(row[1], row[1][::-1])
+    page.route("**/src/baked.js", lambda r: r.fulfill(body=other, content_type="text/javascript"))
+    page.reload()
+    until_ready(page)
+    assert page.evaluate("() => window.kvhash.act.client.recalled") is True
+    assert page.locator("body").get_attribute("data-baked") == "differs"
+    expect(page.get_by_test_id("notice-error")).to_contain_text("Do not trust either")
+    assert page.evaluate("async () => await caches.keys()") == []
+    page.unroute("**/src/baked.js")
+    page.reload()
+    until_ready(page)
+    assert page.evaluate("() => window.kvhash.act.client.recalled") is False
+    assert page.locator("body").get_attribute("data-baked") == "reproduced"
+
+
 def test_works_offline_once_loaded(chromium: Browser, site: str) -> None:
     """After one visit the server may go: the page comes from its cache, Python included."""
     context = chromium.new_context()

@@ -15,6 +15,8 @@ export class InputError extends Error {
 /** The worker was replaced before it answered; the caller asks again if it still wants to know. */
 export class Restarted extends Error {}
 
+/** The cache in which worker.js keeps it. */
+const MEMORY = "kvhash_pure: memory of Python";
 const HELLO_MS = 20_000;
 const STALL_MS = 60_000;
 const CALL_MS = 30_000;
@@ -42,6 +44,8 @@ export class Client {
     this.worker = null;
     this.watch = 0;
     this.isFirst = true;
+    /** Whether the last start was from the memory of an earlier one. */
+    this.recalled = false;
   }
 
   start() {
@@ -49,7 +53,8 @@ export class Client {
     this.attempts += 1;
     const kept = this.isFirst && navigator.serviceWorker?.controller;
     this.isFirst = false;
-    const worker = new Worker(this.url, { type: "module", name: kept ? "python, kept" : "python" });
+    const name = "python" + (kept ? ", kept" : "") + (this.attempts > 1 ? ", fresh" : "");
+    const worker = new Worker(this.url, { type: "module", name });
     this.worker = worker;
     worker.onmessage = (event) => { if (worker === this.worker) this.heard(event.data); };
     worker.onerror = (event) => {
@@ -78,6 +83,7 @@ export class Client {
       clearTimeout(this.watch);
       this.isReady = true;
       this.attempts = 0;
+      this.recalled = message.recalled;
       for (const [id, call] of this.waiting) this.arm(id, call);
       this.events.ready(message.pyodide);
     } else if (message.kind === "failed") this.fail(message.message);
@@ -91,6 +97,11 @@ export class Client {
       if (answer.error) call.reject(new InputError(answer.error));
       else call.resolve({ ...answer, raw: message.text, bytes: message.bytes, ms: message.ms });
     }
+  }
+
+  /** Let no other start come from the memory that this one came from: it went wrong. */
+  async forget() {
+    if (this.recalled) await caches.delete(MEMORY).catch(() => false);
   }
 
   /** @param {string} message */
