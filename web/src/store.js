@@ -64,14 +64,16 @@ export class Store {
     Object.assign(this.state, change);
     if (this.scheduled) return;
     this.scheduled = true;
-    const draw = () => {
-      if (!this.scheduled) return;
-      this.scheduled = false;
-      for (const listener of this.listeners) listener(this.state);
-    };
-    requestAnimationFrame(draw);
+    requestAnimationFrame(() => this.draw());
     // A tab in the background has no frames, but its state must still reach the page.
-    setTimeout(draw, 100);
+    setTimeout(() => this.draw(), 100);
+  }
+
+  /** Draw what has changed now, for those who need the new elements at once. */
+  draw() {
+    if (!this.scheduled) return;
+    this.scheduled = false;
+    for (const listener of this.listeners) listener(this.state);
   }
 
   /** @param {string} id @param {Partial<Req>} change */

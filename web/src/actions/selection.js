@@ -151,12 +151,16 @@ export class Selection extends Requests {
     if (!r || sel.slot >= r.tokens.length || r.fault) return;
     this.store.set({ editing: { text: String(r.tokens[sel.slot]), fault: "" } });
     reveal(lineForSlot(sel.request, sel.slot));
-    requestAnimationFrame(() => requestAnimationFrame(() => {
+    const focus = () => {
       const box = /** @type {HTMLInputElement | null} */ (document.querySelector(".slot input.edit"));
-      box?.focus();
-      box?.select();
-      if (box) box.onblur = () => { if (this.state.editing) this.stopEditing(); };
-    }));
+      if (!box || box === document.activeElement) return;
+      box.focus();
+      box.select();
+      box.onblur = () => { if (this.state.editing) this.stopEditing(); };
+    };
+    this.store.draw();
+    focus(); // what is typed next belongs to it; a slot out of sight is drawn after the scrolling
+    requestAnimationFrame(() => requestAnimationFrame(focus));
   }
 
   stopEditing() {
