@@ -35,7 +35,7 @@ def unsigned(word: int) -> int:
 
 def results(words: list[int]) -> list[int]:
     """`unsigned` of each."""
-    numbers: list[Any] = [None] * len(words)  # no list of words: half of the results are none
+    numbers: list[Any] = [None] * len(words)  # half of the results are no machine words
     for i in range(len(words)):
         numbers[i] = unsigned(words[i])
     return numbers

@@ -65,7 +65,7 @@ class Request(Frozen):
         if mm_info is not _NO_RUNS:  # else valid, and a short prompt is spared the search
             mm_info = validate_and_sort_mm_info(mm_info, len(packed) // 4)
         contract = require_contract(contract)
-        # One after the other: PyPy compiles no more than a few calls in between.
+        # In a row: with calls between them, PyPy does not compile the setters.
         _set_packed(self, packed)
         _set_lora_name(self, lora_name)
         _set_salt(self, salt)

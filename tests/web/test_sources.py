@@ -37,6 +37,18 @@ def test_no_markup_from_text_and_no_code_from_text() -> None:
         assert found is None, f"{path}: {found}"
 
 
+def test_the_memory_of_python_has_one_name() -> None:
+    """The page deletes what the worker keeps; a new service worker deletes other caches only."""
+    names = set()
+    for name in ("worker.js", "client.js"):
+        text = (WEB / "src" / name).read_text("utf-8")
+        names |= set(re.findall(r'MEMORY = "([^"]+)"', text))
+    (name,) = names
+    deletes = re.search(r'startsWith\("([^"]+)"\)', (WEB / "sw.js").read_text("utf-8"))
+    assert deletes
+    assert not name.startswith(deletes[1])
+
+
 def test_python_knows_no_page() -> None:
     """bridge.py imports the package and the standard library only."""
     text = (WEB / "bridge.py").read_text("utf-8")

@@ -15,7 +15,7 @@ export class InputError extends Error {
 /** The worker was replaced before it answered; the caller asks again if it still wants to know. */
 export class Restarted extends Error {}
 
-/** The cache in which worker.js keeps it. */
+/** The cache in which worker.js keeps Python's memory between visits. */
 const MEMORY = "kvhash_pure: memory of Python";
 const HELLO_MS = 20_000;
 const STALL_MS = 60_000;
@@ -51,9 +51,9 @@ export class Client {
   start() {
     this.isReady = false;
     this.attempts += 1;
-    const kept = this.isFirst && navigator.serviceWorker?.controller;
+    // When a start went wrong, the next is one as on a first visit.
+    const name = ["python", this.isFirst && navigator.serviceWorker?.controller && "kept", this.isFirst && "recall"].filter(Boolean).join(", ");
     this.isFirst = false;
-    const name = "python" + (kept ? ", kept" : "") + (this.attempts > 1 ? ", fresh" : "");
     const worker = new Worker(this.url, { type: "module", name });
     this.worker = worker;
     worker.onmessage = (event) => { if (worker === this.worker) this.heard(event.data); };
@@ -99,14 +99,24 @@ export class Client {
     }
   }
 
-  /** Let no other start come from the memory that this one came from: it went wrong. */
-  async forget() {
-    if (this.recalled) await caches.delete(MEMORY).catch(() => false);
+  /** All is well: the next visit may start from the memory of this start. */
+  keep() {
+    this.worker?.postMessage("keep");
+  }
+
+  /** Something went wrong, which may be in the memory that Python started from: no other may. */
+  forget() {
+    try {
+      caches.delete(MEMORY).catch(() => false);
+    } catch {
+      // No caches here, so no memory either.
+    }
   }
 
   /** @param {string} message */
   fail(message) {
     clearTimeout(this.watch);
+    this.forget();
     this.worker?.terminate();
     this.worker = null;
     this.drop(new Error(message));
@@ -116,6 +126,7 @@ export class Client {
   /** End this worker and begin another; what was asked of it is refused with `Restarted`. @param {string} why */
   restart(why) {
     clearTimeout(this.watch);
+    this.forget();
     this.worker?.terminate();
     this.drop(new Restarted(why));
     this.events.restarted(why);

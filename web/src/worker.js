@@ -3,10 +3,10 @@
 // The one worker that owns Python. It boots Pyodide from our own files, loads the unchanged wheel
 // and bridge.py, then answers calls in order: JSON text in, JSON text out, tokens as packed bytes.
 // It says hello before anything else, because a worker whose script is missing says nothing at all.
-// Its name says how it may start: "kept" when the page comes from the service worker's cache, "fresh"
-// when the start before it failed.
+// Its name says how it may start: "kept" when the page comes from the service worker's cache,
+// "recall" when Python may start from the memory of an earlier visit.
 
-/** @typedef {{id: number, method: string, params: string, blob?: ArrayBuffer}} Call */
+/** @typedef {{id: number, method: string, params: string, blob?: ArrayBuffer}} Call, or "keep": all is well */
 
 const scope = /** @type {DedicatedWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 scope.postMessage({ kind: "hello" });
@@ -49,27 +49,32 @@ async function countingFetch(input, init) {
 }
 
 /**
- * The cache of this origin with Python's memory as it was after its own start and before anything
- * of ours: most of a start is the same each time, and goes six times as fast from there.
+ * The cache of this origin that holds Python's memory as it is after Python's own start and before
+ * anything of ours: that start is the same each time, 3 s, and 0.5 s from there.
  */
 const MEMORY = "kvhash_pure: memory of Python";
+/** Of Pyodide's files and of this one, filled in by the build. */
+const VERSION = "VERSION";
+// A memory has been in one browser, and knows what that could do.
+const address = new URL(`../memory-of-python?${VERSION}&${encodeURIComponent(navigator.userAgent)}`, scope.location.href).href;
+/** The memory of this start, until the page has found that all is well. @type {Uint8Array<ArrayBuffer> | null} */
+let memory = null;
 
-/** @param {string} address @returns {Promise<ArrayBuffer | undefined>} */
-async function recall(address) {
+/** @returns {Promise<ArrayBuffer | undefined>} */
+async function recall() {
   try {
-    const kept = await (await caches.open(MEMORY)).match(address);
-    return await kept?.arrayBuffer();
+    return await (await (await caches.open(MEMORY)).match(address))?.arrayBuffer();
   } catch {
     return undefined;
   }
 }
 
-/** Keep it under its address, and nothing else. @param {string} address @param {Uint8Array<ArrayBuffer> | null} memory */
-async function keep(address, memory) {
+/** Keep that and nothing else, or nothing. @param {Uint8Array<ArrayBuffer> | null} bytes */
+async function keep(bytes) {
   try {
     const cache = await caches.open(MEMORY);
-    for (const { url } of await cache.keys()) if (url !== address || !memory) await cache.delete(url);
-    if (memory) await cache.put(address, new Response(memory));
+    for (const { url } of await cache.keys()) if (url !== address || !bytes) await cache.delete(url);
+    if (bytes) await cache.put(address, new Response(bytes));
   } catch {
     // No place, or none for a private window: the next start will take as long as this one.
   }
@@ -78,45 +83,36 @@ async function keep(address, memory) {
 /** @type {any} */
 let call = null;
 
-async function boot() {
-  const base = new URL("../", scope.location.href);
-  const build = await (await plainFetch(new URL("build.json", base))).json();
-  sizes = build.sizes;
-  total = scope.name.includes("kept") ? 0 : Object.values(sizes).reduce((sum, n) => sum + n, 0);
-  // From the service worker's cache all comes at once, and the browser may keep the compiled code
-  // of a response that nobody touched: count only what really travels.
-  if (!scope.name.includes("kept")) scope.fetch = countingFetch;
-  else stage = "Starting Python";
-  progress(true);
+/**
+ * Python with our package and bridge.py; sets `call`. From a memory, or else leaving one.
+ * @param {URL} base @param {string} packageName @param {Promise<string>} source of bridge.py @param {ArrayBuffer} [recalled]
+ * @returns {Promise<string>} Pyodide's version
+ */
+async function start(base, packageName, source, recalled) {
   const indexURL = new URL("pyodide/", base).href;
-  const source = plainFetch(new URL("bridge.py", base)).then((r) => r.text());
-  const address = new URL("memory-of-python?" + build.memory, base).href;
-  const recalling = scope.name.includes("fresh") ? undefined : recall(address);
   const { loadPyodide } = await import(indexURL + "pyodide.mjs");
-  const options = {
+  const pyodide = await loadPyodide({
     indexURL,
     stdout: () => {},
     checkIntegrity: true,
     // Nothing is imported twice, so compiled files would be written for nobody.
     env: { HOME: "/home/pyodide", PYTHONDONTWRITEBYTECODE: "1" },
-  };
-  const recalled = await recalling;
-  let pyodide;
-  if (recalled) {
+    ...(recalled ? { _loadSnapshot: recalled } : { _makeSnapshot: true }),
+  });
+  if (!recalled) {
     try {
-      pyodide = await loadPyodide({ ...options, _loadSnapshot: recalled });
+      // What loading a package imports belongs to it as well.
+      pyodide.runPython("import array, encodings.cp437, importlib.metadata, tarfile");
+      memory = pyodide.makeMemorySnapshot();
     } catch {
-      await keep(address, null);
+      memory = null; // no room for twice as much
     }
   }
-  let memory = null;
-  if (!pyodide) {
-    pyodide = await loadPyodide({ ...options, _makeSnapshot: true });
-    // What loading a package imports belongs to it as well.
-    pyodide.runPython("import array, encodings.cp437, importlib.metadata, tarfile");
-    memory = pyodide.makeMemorySnapshot();
-  }
-  await pyodide.loadPackage(build.package, { checkIntegrity: true, messageCallback: () => {} });
+  /** @type {string[]} */
+  const problems = [];
+  const errorCallback = (/** @type {string} */ message) => problems.push(message);
+  await pyodide.loadPackage(packageName, { checkIntegrity: true, messageCallback: () => {}, errorCallback });
+  if (problems.length) throw new Error(problems.join(" "));
   loaded = total;
   stage = "Starting Python";
   progress(true);
@@ -130,15 +126,46 @@ def _call(method, params, blob):
     return _bridge.call(method, params, None if blob is None else blob.to_bytes())
 _call
 `);
-  scope.postMessage({ kind: "ready", pyodide: pyodide.version, recalled: !memory });
-  if (memory) void keep(address, memory);
+  return pyodide.version;
+}
+
+async function boot() {
+  const base = new URL("../", scope.location.href);
+  const recalling = scope.name.includes("recall") ? recall() : undefined;
+  const build = await (await plainFetch(new URL("build.json", base))).json();
+  sizes = build.sizes;
+  total = scope.name.includes("kept") ? 0 : Object.values(sizes).reduce((sum, n) => sum + n, 0);
+  // From the service worker's cache all comes at once, and the browser may keep the compiled code
+  // of a response that nobody touched: count only what really travels.
+  if (!scope.name.includes("kept")) scope.fetch = countingFetch;
+  else stage = "Starting Python";
+  progress(true);
+  const source = plainFetch(new URL("bridge.py", base)).then((r) => r.text());
+  const recalled = await recalling;
+  let version = "";
+  if (recalled) {
+    try {
+      version = await start(base, build.package, source, recalled);
+    } catch {
+      await keep(null);
+      loaded = 0;
+    }
+  }
+  const isRecalled = version !== "";
+  if (!isRecalled) version = await start(base, build.package, source);
+  scope.postMessage({ kind: "ready", pyodide: version, recalled: isRecalled });
 }
 
 const booted = boot().catch((/** @type {any} */ error) => {
   scope.postMessage({ kind: "failed", message: String(error?.message ?? error) });
 });
 
-scope.onmessage = async (/** @type {MessageEvent<Call>} */ event) => {
+scope.onmessage = async (/** @type {MessageEvent<Call | "keep">} */ event) => {
+  if (event.data === "keep") {
+    if (memory) void keep(memory);
+    memory = null;
+    return;
+  }
   const { id, method, params, blob } = event.data;
   await booted;
   if (!call) return;

@@ -78,13 +78,16 @@ fs.writeFileSync(path.join(dist, "_headers"), `/*\n  Content-Security-Policy: ${
 
 const size = (name) => fs.statSync(path.join(dist, name)).size;
 const counted = ["pyodide/pyodide.asm.wasm", "pyodide/python_stdlib.zip", `pyodide/${wheelEntry.file_name}`];
-// What Python's memory after its start depends on: its files, and how worker.js starts it.
+// What Python's memory after its start depends on, beside the browser: its files, and how worker.js
+// starts it.
 const memory = createHash("sha256");
 for (const name of ["pyodide/pyodide.asm.wasm", "pyodide/pyodide.asm.mjs", "pyodide/pyodide.mjs", "pyodide/python_stdlib.zip", "src/worker.js"]) {
   memory.update(fs.readFileSync(path.join(dist, name)));
 }
+fs.writeFileSync(path.join(dist, "src/worker.js"), fs.readFileSync(path.join(dist, "src/worker.js"), "utf8")
+  .replace('"VERSION"', JSON.stringify(memory.digest("hex").slice(0, 16))));
 fs.writeFileSync(path.join(dist, "build.json"), JSON.stringify({
-  package: wheelEntry.name, version: wheelEntry.version, pyodide: facts("pyodide").version, memory: memory.digest("hex").slice(0, 16),
+  package: wheelEntry.name, version: wheelEntry.version, pyodide: facts("pyodide").version,
   sizes: Object.fromEntries(counted.map((name) => [path.basename(name), size(name)])),
 }) + "\n");
 

@@ -93,12 +93,12 @@ export class Sync {
       const selftest = await this.client.call("selftest", {}, null, 60_000);
       this.store.set({ selftest, status: "ready" });
       if (selftest.passed !== selftest.total) {
-        void this.client.forget();
+        this.client.forget();
         this.notice("error", `The self-test failed: ${selftest.passed} of ${selftest.total} known answers are right. Do not trust the hashes shown here.`);
-      }
+      } else if (this.state.baked !== "differs") this.client.keep();
     } catch (error) {
       if (error instanceof Restarted) return;
-      void this.client.forget();
+      this.client.forget();
       this.store.set({ status: "failed" });
       this.notice("error", `Python stopped: ${/** @type {Error} */ (error).message}`, { label: "Try again", run: () => this.again() });
     }
@@ -124,7 +124,7 @@ export class Sync {
       }
       this.store.set({ baked: equal ? "reproduced" : "differs" });
       if (!equal) {
-        void this.client.forget();
+        this.client.forget();
         this.notice("error", "Python computed other hashes than those that this page was built with. Do not trust either.");
       }
       for (const r of this.state.requests) if (!equal || r !== this.example.get(r.id)) this.dirty.add(r.id);
