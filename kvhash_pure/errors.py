@@ -146,8 +146,10 @@ def require_text(value: object, field: str) -> str | None:
     """None, or a str that has a UTF-8 form (no lone surrogates); no normalisation."""
     if value is None:
         return None
-    if not isinstance(value, str):
-        raise FieldTypeError(field=field, value=value, expected="a str or None")
+    if type(value) is not str:
+        if not isinstance(value, str):
+            raise FieldTypeError(field=field, value=value, expected="a str or None")
+        value = str.__str__(value)  # a subclass may encode as, or equal, another text
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -14,6 +14,7 @@ from kvhash_pure import (
     Contract,
     FieldTypeError,
     FieldValueError,
+    Request,
     compute_salt_hash,
     compute_salt_hash_from_bytes,
 )
@@ -118,6 +119,46 @@ def test_a_contract_is_never_guessed_from_something_else(name: Any) -> None:
     """The silent default would be another hash; a name has to go through Contract.named."""
     with rejected(FieldTypeError, "contract", value=name):
         compute_salt_hash("a", None, contract=name)
+
+
+class Odd(str):
+    """Text that says to be another."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return hash("tenant-a")
+
+    def __str__(self) -> str:
+        return "tenant-a"
+
+    def encode(self, *_: object) -> bytes:
+        return b"tenant-a"
+
+    def translate(self, *_: object) -> str:
+        return "tenant-a"
+
+
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda row: row.name)
+def test_a_text_is_hashed_by_its_characters_whatever_it_says(contract: Contract) -> None:
+    """Salt hashes are remembered, and a subclass of str may be equal to all of them."""
+    for text in ("tenant-a", "tenant-b", "tenant-c"):
+        for salt, lora_name in ((text, None), (None, text), (text, "x"), ("x", text)):
+            right = reference.salt_hash(contract.name, salt, lora_name)
+            odd = [Odd(value) if value == text else value for value in (salt, lora_name)]
+            assert contract.salt_hash(*odd) == contract.salt_hash(salt, lora_name) == right
+            request = Request([1, 2], salt=odd[0], lora_name=odd[1], contract=contract)
+            assert request.salt_hash() == right
+            assert {type(request.salt), type(request.lora_name)} <= {str, type(None)}
+
+
+def test_more_texts_than_are_remembered() -> None:
+    """The right hash again and again, when others have taken its place meanwhile."""
+    for _ in range(2):
+        for i in range(600):
+            right = reference.salt_hash("documented", f"tenant-{i}", None)
+            assert DOCUMENTED.salt_hash(f"tenant-{i}") == right
 
 
 def test_a_row_that_is_not_in_the_table_makes_no_hashes() -> None:
