@@ -22,9 +22,10 @@ from .machine_words import (
     int_mul,
     int_sub,
     mix,
+    mix_9to16,
     mul128_fold64,
     results,
-    rotl64,
+    rrmxmx,
     scramble,
     signed,
     swap64,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     Payload = Union[bytes, bytearray, memoryview]
     Segments = Sequence[tuple[Payload, int]]
 
-_PRIME64_1, _PRIME_MX2 = signed(xxh3.PRIME64_1), signed(xxh3.PRIME_MX2)
+_PRIME64_1 = signed(xxh3.PRIME64_1)
 _ACC_INIT = tuple([signed(word) for word in xxh3.ACC_INIT])
 _WORDS = list(unpack("<24q", SECRET))
 _QUADS = [_WORDS[i : i + 4] for i in range(0, 16, 4)]
@@ -80,9 +81,12 @@ def xxh3_64(data: object, seed: int = 0) -> int:
         return hash_bytes(payload, seed)
     if size > 128:
         return unsigned(_hash_blocks(payload, size, seed)[0])
+    word = signed(seed)
     if size > 16:
-        return unsigned(_len_17to128(payload, size, signed(seed)))
-    return unsigned((_len_9to16 if size > 8 else _len_4to8)(payload, 0, size, signed(seed)))
+        return unsigned(_mix_17to128(payload, size, word))
+    if size > 8:
+        return unsigned(_mix_9to16(payload, 0, size, *_flips_9to16(word)))
+    return unsigned(_mix_4to8(payload, 0, size, _flip_4to8(word)))
 
 
 def _hash_segments(segments: Segments, seed: int) -> list[int]:
@@ -98,32 +102,32 @@ def _hash_segments(segments: Segments, seed: int) -> list[int]:
 def _hash_blocks(data: bytes, size: int, seed: int) -> list[int]:
     if size <= 3:
         return [signed(hash_bytes(data[i : i + size], seed)) for i in range(0, len(data), size)]
-    form = _hash_long if size > 240 else _len_17to240 if size > 16 else _len_4to16
-    return form(data, size, signed(seed))
+    if size <= 16:
+        return (_len_9to16 if size > 8 else _len_4to8)(data, size, signed(seed))
+    return (_hash_long if size > 240 else _len_17to240)(data, size, signed(seed))
 
 
-# One input at an offset: without a loop, the compiler makes it part of the caller.
+def _flip_4to8(seed: int) -> int:
+    return int_sub(_FLIP_4TO8, seed ^ int_lshift(uint_rshift(swap64(seed), 32), 32))
 
 
-def _len_4to8(data: bytes, at: int, size: int, seed: int) -> int:
-    seed = seed ^ int_lshift(uint_rshift(swap64(seed), 32), 32)
+def _flips_9to16(seed: int) -> tuple[int, int]:
+    return int_add(_FLIP_LO, seed), int_sub(_FLIP_HI, seed)
+
+
+# One input each: without a loop, the compiler makes them part of their callers.
+
+
+def _mix_4to8(data: bytes, at: int, size: int, flip: int) -> int:
     (first,) = unpack_from("<I", data, at)
     (last,) = unpack_from("<I", data, at + size - 4)
-    h = (int_lshift(first, 32) | last) ^ int_sub(_FLIP_4TO8, seed)
-    h = int_mul(h ^ rotl64(h, 49) ^ rotl64(h, 24), _PRIME_MX2)
-    h = int_mul(h ^ int_add(uint_rshift(h, 35), size), _PRIME_MX2)
-    return h ^ uint_rshift(h, 28)
+    return rrmxmx((int_lshift(first, 32) | last) ^ flip, size)
 
 
-def _len_9to16(data: bytes, at: int, size: int, seed: int) -> int:
+def _mix_9to16(data: bytes, at: int, size: int, flip_lo: int, flip_hi: int) -> int:
     (lo,) = unpack_from("<q", data, at)
     (hi,) = unpack_from("<q", data, at + size - 8)
-    return _mix_9to16(lo ^ int_add(_FLIP_LO, seed), hi ^ int_sub(_FLIP_HI, seed), size)
-
-
-def _mix_9to16(lo: int, hi: int, size: int) -> int:
-    acc = int_add(int_add(size, swap64(lo)), int_add(hi, mul128_fold64(lo, hi)))
-    return avalanche(acc)
+    return mix_9to16(lo ^ flip_lo, hi ^ flip_hi, size)
 
 
 def _mix32b(data: bytes, at: int, back: int, quad: int, seed: int) -> int:
@@ -137,7 +141,7 @@ def _mix32b(data: bytes, at: int, back: int, quad: int, seed: int) -> int:
     return int_add(ab, mul128_fold64(c ^ int_add(k2, seed), d ^ int_sub(k3, seed)))
 
 
-def _len_17to128(data: bytes, size: int, seed: int) -> int:
+def _mix_17to128(data: bytes, size: int, seed: int) -> int:
     acc = int_add(int_mul(size, _PRIME64_1), _mix32b(data, 0, size - 16, 0, seed))
     if size > 32:
         acc = int_add(acc, _mix32b(data, 16, size - 32, 1, seed))
@@ -148,26 +152,34 @@ def _len_17to128(data: bytes, size: int, seed: int) -> int:
     return avalanche(acc)
 
 
-def _len_4to16(data: bytes, size: int, seed: int) -> list[int]:
-    hashes, one = [0] * (len(data) // size), _len_9to16 if size > 8 else _len_4to8
+def _len_4to8(data: bytes, size: int, seed: int) -> list[int]:
+    flip = _flip_4to8(seed)
+    hashes = [0] * (len(data) // size)
     for block in range(len(hashes)):
-        hashes[block] = one(data, block * size, size, seed)
+        hashes[block] = _mix_4to8(data, block * size, size, flip)
+    return hashes
+
+
+def _len_9to16(data: bytes, size: int, seed: int) -> list[int]:
+    flip_lo, flip_hi = _flips_9to16(seed)
+    hashes = [0] * (len(data) // size)
+    for block in range(len(hashes)):
+        hashes[block] = _mix_9to16(data, block * size, size, flip_lo, flip_hi)
     return hashes
 
 
 def _chain(words: list[int], chain_seed: int, parent: int | None) -> list[int]:
     if not words:
         return []
-    seed = signed(chain_seed)
-    flip_lo, flip_hi = int_add(_FLIP_LO, seed), int_sub(_FLIP_HI, seed)
+    flip_lo, flip_hi = _flips_9to16(signed(chain_seed))
     last = words[0]
     if parent is not None:
-        last = _mix_9to16(signed(parent) ^ flip_lo, last ^ flip_hi, 16)
+        last = mix_9to16(signed(parent) ^ flip_lo, last ^ flip_hi, 16)
     hashes: list[Any] = [None] * len(words)  # as in `results`
     for i in range(len(words)):
         if not i:
             continue  # the empty turn
-        linked = _mix_9to16(last ^ flip_lo, words[i] ^ flip_hi, 16)
+        linked = mix_9to16(last ^ flip_lo, words[i] ^ flip_hi, 16)
         # Not before the link: processors guess its sign, wrongly at every other, meanwhile.
         hashes[i - 1] = unsigned(last)
         last = linked

@@ -52,7 +52,8 @@ def mul128_fold64(a: int, b: int) -> int:
     return high ^ int_mul(a, b)
 
 
-_PRIME32_1, _PRIME_MX1 = xxh3.PRIME32_1, signed(xxh3.PRIME_MX1)
+_PRIME32_1 = xxh3.PRIME32_1
+_PRIME_MX1, _PRIME_MX2 = signed(xxh3.PRIME_MX1), signed(xxh3.PRIME_MX2)
 
 
 def avalanche(h: int) -> int:
@@ -71,6 +72,18 @@ def swap64(x: int) -> int:
 def rotl64(x: int, bits: int) -> int:
     """The bits turned to the left."""
     return int_lshift(x, bits) | uint_rshift(x, 64 - bits)
+
+
+def rrmxmx(h: int, size: int) -> int:
+    """What is done to the keyed word of 4 to 8 bytes; the name is the original's."""
+    h = int_mul(h ^ rotl64(h, 49) ^ rotl64(h, 24), _PRIME_MX2)
+    h = int_mul(h ^ int_add(uint_rshift(h, 35), size), _PRIME_MX2)
+    return h ^ uint_rshift(h, 28)
+
+
+def mix_9to16(lo: int, hi: int, size: int) -> int:
+    """What is done to the two keyed words of 9 to 16 bytes."""
+    return avalanche(int_add(int_add(size, swap64(lo)), int_add(hi, mul128_fold64(lo, hi))))
 
 
 def mix(acc: int, neighbour: int, keyed: int) -> int:
