@@ -11,7 +11,6 @@ into each of its callers. Long loops begin with a turn that does nothing, so tha
 
 from __future__ import annotations
 
-from array import array
 from struct import pack, unpack, unpack_from
 
 from . import xxh3
@@ -57,7 +56,9 @@ def hash_blocks(payload: Payload, block_bytes: int, seed: int) -> list[int]:
 
 def chain(block_hashes: list[int], chain_seed: int, parent: int | None = None) -> list[int]:
     """Sequence hashes: the root's own block hash, then XXH3 of LE64 parent and LE64 block hash."""
-    return _chain(array("q", array("Q", block_hashes).tobytes()).tolist(), chain_seed, parent)
+    if len(block_hashes) == 1:  # of a stream
+        return _chain([signed(block_hashes[0])], chain_seed, parent)
+    return _chain([signed(block_hash) for block_hash in block_hashes], chain_seed, parent)
 
 
 def chain_blocks(segments: Segments, seed: int, chain_seed: int) -> list[int]:
@@ -131,9 +132,7 @@ def _mix_9to16(data: bytes, at: int, size: int, flip_lo: int, flip_hi: int) -> i
 
 
 def _mix32b(data: bytes, at: int, back: int, quad: int, seed: int) -> int:
-    """A lane near the start and one near the end. With a call for each, inputs above 64 bytes would
-    exceed the compiler's limit; so do those above 96 as it is, but they take a quarter of the time.
-    """
+    """A lane from each end. A call for each would exceed the compiler's limit from 65 bytes on."""
     a, b = unpack_from("<2q", data, at)
     c, d = unpack_from("<2q", data, back)
     k0, k1, k2, k3 = _QUADS[quad]
