@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import random
+import re
+import subprocess
 import sys
 from array import array
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -312,3 +316,24 @@ def test_both_kernels_have_the_interface() -> None:
         assert callable(getattr(kernel_cpython, name))
         assert callable(getattr(PYPY, name))
     assert IN_PYODIDE or IN_PYPY or kernel.chain is kernel_cpython.chain
+
+
+@pytest.mark.skipif(not IN_PYPY, reason="PyPy's compiler is asked")
+@pytest.mark.parametrize("method", ["sequence_hashes", "block_hashes"])
+def test_the_compiler_takes_a_short_request_whole(method: str, tmp_path: Path) -> None:
+    """What is too long for it, it cuts in pieces or interprets: work, not time, is counted here."""
+    program = (
+        "from kvhash_pure import Request\n"
+        "kept = [None]\n"
+        "def work(tokens):\n"
+        f"    return Request(tokens).{method}(16)\n"
+        "for i in range(5000):\n"
+        "    kept[0] = work([i + j for j in range(200)])\n"
+    )
+    log, checkout = tmp_path / "jit", str(Path(kernel.__file__).parent.parent)
+    environment = {**os.environ, "PYPYLOG": f"jit-summary:{log}", "PYTHONPATH": checkout}
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    subprocess.run([sys.executable, str(tmp_path / "program.py")], env=environment, check=True)
+    aborts = re.search(r"abort: trace too long:\s+(\d+)", log.read_text("utf-8"))
+    assert aborts
+    assert aborts[1] == "0"

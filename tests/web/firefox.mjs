@@ -1,4 +1,5 @@
-// One visit in Firefox: the page becomes ready, an edit gives other keys, a link is written.
+// Two visits in Firefox: the page becomes ready, an edit gives other keys, a link is written; and it
+// becomes ready again, from the memory of the first.
 //   node firefox.mjs URL   prints what it saw as JSON
 import path from "node:path";
 import { createRequire } from "node:module";
@@ -31,6 +32,11 @@ try {
   seen.after = await get("row-A-0-plh");
   seen.hash = await page.evaluate("location.hash.slice(0, 4)");
   seen.sentence = await get("sentence");
+  await page.evaluate("history.replaceState(null, '', location.pathname)");
+  await page.reload();
+  await page.waitForSelector("body[data-state=ready], body[data-state=failed]", { timeout: 150_000 });
+  seen.again = await page.$eval("body", (e) => [e.dataset.state, e.dataset.baked]);
+  seen.recalled = await page.evaluate("window.kvhash.act.client.recalled");
 } finally {
   await browser.close();
 }

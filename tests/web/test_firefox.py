@@ -1,4 +1,4 @@
-"""One visit to the built page in Debian's Firefox."""
+"""Two visits to the built page in Debian's Firefox."""
 
 from __future__ import annotations
 
@@ -38,3 +38,4 @@ def test_the_page_works_in_firefox(site: str) -> None:
         assert reference.hash_request(request)["blocks"][0]["plh"] == shown
     assert seen["sentence"] == "salt"
     assert seen["hash"] == "#v1."
+    assert (seen["again"], seen["recalled"]) == (["ready", "reproduced"], True)
