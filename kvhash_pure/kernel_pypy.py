@@ -3,9 +3,9 @@
 The compiler likes `unpack_from` with a constant format (a plain load at any alignment) and steps
 of 64 bytes written out (half the time of a loop over 16), but nothing longer: 512 bytes exceed its
 limit and are interpreted, 40 times slower. Names that are alive where a loop is entered are boxed,
-3 ns each, so what needs names of its own is a function. The first turn of a loop is compiled again
-into each of its callers. Long loops begin with a turn that does nothing, so that a short request
-(plain, blocks of 16 or 32) stays within the limit as a whole. The algorithm as a thing to read is
+so what needs names of its own is a function. The first turn of a loop is compiled again into each
+of its callers. Long loops begin with a turn that does nothing, so that a short request (no salt, no
+runs, blocks of 16 or 32) stays within the limit as a whole. The algorithm as a thing to read is
 `xxh3.py`, whose names are kept here; checks of input are elsewhere.
 """
 

@@ -321,7 +321,9 @@ def test_both_kernels_have_the_interface() -> None:
 @pytest.mark.skipif(not IN_PYPY, reason="PyPy's compiler is asked")
 @pytest.mark.parametrize("method", ["sequence_hashes", "block_hashes"])
 def test_the_compiler_takes_a_short_request_whole(method: str, tmp_path: Path) -> None:
-    """What is too long for it, it cuts in pieces or interprets: work, not time, is counted here."""
+    """PyPy counts what it gave up on because it was too long; pieces of it would be slower, or be
+    interpreted for good.
+    """
     program = (
         "from kvhash_pure import Request\n"
         "kept = [None]\n"

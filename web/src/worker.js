@@ -50,7 +50,7 @@ async function countingFetch(input, init) {
 
 /**
  * The cache of this origin that holds Python's memory as it is after Python's own start and before
- * anything of ours: that start is the same each time, 3 s, and 0.5 s from there.
+ * anything of ours: that start is the same each time, and from there takes a sixth of the time.
  */
 const MEMORY = "kvhash_pure: memory of Python";
 /** Of Pyodide's files and of this one, filled in by the build. */
@@ -69,7 +69,7 @@ async function recall() {
   }
 }
 
-/** Keep that and nothing else, or nothing. @param {Uint8Array<ArrayBuffer> | null} bytes */
+/** Keep these bytes and none of other versions; without any, keep nothing. @param {Uint8Array<ArrayBuffer> | null} bytes */
 async function keep(bytes) {
   try {
     const cache = await caches.open(MEMORY);
